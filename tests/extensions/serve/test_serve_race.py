@@ -15,29 +15,11 @@ from typing import Any
 import httpx
 from benchmarks.rating import Service
 
-from command_line import headlines, jsonl, run
-from serving import free_port
+from command_line import jsonl, run
+from serving import RACE_ITEMS, RACE_SYSTEMS, free_port, race_in, race_rating
 
-SYSTEMS = 6
-ITEMS = 16
-LEVELS = (1, 1, 4, 4, 4, 4)  # ratings of the first two are lower than any of the others
 PATIENCE = 120.0  # seconds for a look
 Row = dict[str, Any]
-
-
-def race_rows() -> list[Row]:
-    """Six systems' answers to sixteen items."""
-    texts = headlines(SYSTEMS * ITEMS)
-    return [
-        {"id": f"o{i:03}", "item": f"i{i // SYSTEMS}", "system": f"S{i % SYSTEMS}", "text": text}
-        for i, text in enumerate(texts)
-    ]  # fmt: skip
-
-
-def rating_of(row: Row) -> int:
-    """The rating that each rater gives: a level of the system, and one more of some texts."""
-    level = LEVELS[int(row["system"][1:])]
-    return level + int(len(row["text"]) % 3 == 0)
 
 
 class Browser:
@@ -69,7 +51,7 @@ class Browser:
         row = by_text[unit["texts"][0]]
         sent = {
             "uuid": uuid.uuid4().hex, "kind": "rated", "assigned": unit["assigned"],
-            "dimension": "quality", "value": rating_of(row), "latency": 1000 * seconds,
+            "dimension": "quality", "value": race_rating(row), "latency": 1000 * seconds,
         }  # fmt: skip
         answer = self.post("/rate/events", json.dumps(sent))
         assert answer.json()["saved"] == sent["uuid"]
@@ -98,36 +80,32 @@ def test_two_of_six_are_dropped(tmp_path: Path) -> None:
 
     The certificate holds, also for another folder, and not once a rating was changed.
     """
-    rows = race_rows()
-    outputs = jsonl(tmp_path / "outputs.jsonl", rows)
-    project = tmp_path / "project.json"
-    project.write_text(json.dumps({"until": "best known", "looks": 2}))
-    options = ["--audit", "1", "--overlap", "0", "--repeat", "0", "--raters", "3"]
-    words = [outputs, "--project", str(project), *options]
-    words += ["--estimator", "bleu-neighbors"]
-    service = Service([*map(str, words)], free_port())
+    rows, words = race_in(tmp_path)
+    service = Service(words, free_port())
     by_text = {row["text"]: row for row in rows}
     service.start()
     names = sorted(name for name in service.links if name != "owner")
     raters = [Browser(service.port, service.links[name]) for name in names]
     owner = Browser(service.port, service.links["owner"])
     try:
-        first = [*rated(raters, by_text, SYSTEMS * ITEMS // 2)]
+        first = [*rated(raters, by_text, RACE_SYSTEMS * RACE_ITEMS // 2)]
         waited(lambda: "This is look 1 of 2" in owner.page())
         page = owner.page()
         assert "4 of 6 systems are left" in page
         assert "Ending here would leave 4 systems tied for first." in page
-        assert page.count("dropped at look 1, after 8 items") == 2
+        assert page.count("dropped at look 1, after 6 items") == 2
         service.kill()
         service.start()
         owner.open(service.links["owner"])
         page = owner.page()
-        assert page.count("dropped at look 1, after 8 items") == 2
+        assert page.count("dropped at look 1, after 6 items") == 2
         assert owner.post("/owner/systems", "S5").status_code == 404
         later = [*rated(raters, by_text, len(rows))]
-        assert {row["system"] for row in first} == {f"S{k}" for k in range(SYSTEMS)}
+        assert {row["system"] for row in first} == {
+            f"S{k}" for k in range(RACE_SYSTEMS)
+        }
         assert {row["system"] for row in later} == {"S2", "S3", "S4", "S5"}
-        assert len(later) == 4 * ITEMS // 2
+        assert len(later) == 4 * RACE_ITEMS // 2
         waited(lambda: "The round has ended: best known." in owner.page())
         folder = tmp_path / "certificate"
         folder.mkdir()
@@ -147,10 +125,10 @@ def check_certificate(folder: Path, names: list[str]) -> None:
     certificate = folder / "certificate.json"
     (study,) = json.loads(certificate.read_text())["dimensions"].values()
     assert {f"rater {name}" for name in study["raters"]} == {*names}
-    assert [look["items"] for look in study["looks"]] == [8, 16]
+    assert [look["items"] for look in study["looks"]] == [6, 12]
     assert {*study["looks"][0]["dropped"]} == {"S0", "S1"}
     assert study["looks"][1] | {"at": ""} == {
-        "items": 16, "spent": 1.0, "at": "", "dropped": {},
+        "items": 12, "spent": 1.0, "at": "", "dropped": {},
     }  # fmt: skip
     assert study["claim"].startswith("4 of 6 systems are tied for first")
     verified = run("compare", "--verify", certificate)
