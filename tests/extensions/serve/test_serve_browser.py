@@ -1078,8 +1078,9 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
     results = "document.getElementById('results').innerText"
 
     def rate_in_turn(raters: list[Any], n: int) -> None:
-        """So many ratings, or as many as raters are asked for."""
+        """So many ratings, in the time that it takes to read."""
         for rater in islice(cycle(raters), n):
+            time.sleep(0.4)
             rate(rater, 1, lambda text: race_rating(by_text[text]))
 
     service.start()
@@ -1114,6 +1115,6 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
 def patiently(browser: Any, script: str, words: str) -> None:
     """Waits for words that come with a look at the ratings."""
     ends = time.monotonic() + 120
-    while words not in browser.execute_script(f"return {script}"):
-        assert time.monotonic() < ends
+    while words not in (text := browser.execute_script(f"return {script}")):
+        assert time.monotonic() < ends, text
         time.sleep(0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import refless
 from command_line import headlines, jsonl, run
 from refless.commands.compare.certificate import TakenLook
 from refless.data.records import Outputs
+from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
 from refless.extensions.serve.exports import snapshot
 from refless.extensions.serve.items import kept_in
@@ -22,7 +24,7 @@ from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.registry.errors import UsageError
-from serving import client, event, joined, opened, owner_of, told
+from serving import JOB, client, event, joined, opened, owner_of, told
 
 LEVELS = {"A": 1, "B": 4, "C": 4}
 
@@ -211,6 +213,16 @@ def test_when_a_look_is_due() -> None:
         assert is_due(taken, rated, due, exhausted=exhausted) is expected
     assert looks_from(begun, 6, due) == (6, 10)
     assert looks_from(late, 10, due) == (7, 10)
+
+
+def test_looks_are_kept_without_careful_raters() -> None:
+    """If all raters seem careless, nothing is compared, and the looks taken are not forgotten."""
+    taken = Round(looks=(TakenLook(items=5, spent=0.5, at="", dropped={"A": "B"}),))
+    result = looked(replace(JOB, due=(5, 10), taken=taken))
+    assert result["round"]["looks"] == [
+        {"items": 5, "spent": 0.5, "at": "", "dropped": {"A": "B"}}
+    ]
+    assert "certificate" not in result
 
 
 def certificate(folder: Path, **more: Any) -> Path:

@@ -129,11 +129,11 @@ def _repeated(job: Job, result: Look) -> None:
 
 def _compared(job: Job, result: Look) -> None:
     """The systems, by the ratings of items drawn at random."""
-    systems = {row.get("system") for row in job.outputs}
-    if len(systems) < 2 or None in systems or not job.audit:
-        return
     if job.due:
         _planned(job, result)
+        return
+    systems = {row.get("system") for row in job.outputs}
+    if len(systems) < 2 or None in systems or not job.audit:
         return
     compared = _by_command(job)
     result["command"] = said_of(compared, job)
