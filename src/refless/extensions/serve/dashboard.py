@@ -160,8 +160,8 @@ class Live:
         """Whether there are a tenth more ratings, or enough for the next planned look."""
         last = self.looks[-1]["dimensions"] if self.looks else {}
         needed = [part["needed"] for part in last.values() if part.get("needed")]
-        tenth = self._count_then * 0.1 + 1
-        return count >= self._count_then + min([tenth, *needed])
+        further: float = min([self._count_then * 0.1 + 1, *needed])
+        return count >= self._count_then + further
 
     def rater_changed(self) -> None:
         """Somebody's link was revoked or made anew: a certificate that rests on them ends."""
