@@ -105,9 +105,7 @@ class Answer:
         """The same with an interval that holds however often one looks: see `always_interval`."""
         if not self.error > 0:
             return self
-        low, high = always_interval(
-            0.0, self.error, n, self.freedom, questions, reach
-        )
+        low, high = always_interval(0.0, self.error, n, self.freedom, questions, reach)
         half = student(self.freedom) * self.error
         return replace(self, wide=(high - low) / 2 / half)
 
