@@ -144,7 +144,7 @@ def test_looks_at_differences(tmp_path: Path, until: str) -> None:
     rate(store, 2)
     look(live)
     assert store.ended
-    verified = refless.compare(str(live.files[CERTIFICATE]), verify=True)
+    verified = refless.compare_certificate(str(live.files[CERTIFICATE]), verify=True)
     assert verified.gate.verdict == "passed"
     (of,) = live.certificate["dimensions"].values()
     assert [taken["items"] for taken in of["looks"]] == [6, 12]

@@ -50,9 +50,13 @@ class Browser:
             return None
         row = by_text[unit["texts"][0]]
         sent = {
-            "uuid": uuid.uuid4().hex, "kind": "rated", "assigned": unit["assigned"],
-            "dimension": "quality", "value": race_rating(row), "latency": 1000 * seconds,
-        }  # fmt: skip
+            "uuid": uuid.uuid4().hex,
+            "kind": "rated",
+            "assigned": unit["assigned"],
+            "dimension": "quality",
+            "value": race_rating(row),
+            "latency": 1000 * seconds,
+        }
         answer = self.post("/rate/events", json.dumps(sent))
         assert answer.json()["saved"] == sent["uuid"]
         return row
@@ -128,8 +132,11 @@ def check_certificate(folder: Path, names: list[str]) -> None:
     assert [look["items"] for look in study["looks"]] == [6, 12]
     assert {*study["looks"][0]["dropped"]} == {"S0", "S1"}
     assert study["looks"][1] | {"at": ""} == {
-        "items": 12, "spent": 1.0, "at": "", "dropped": {},
-    }  # fmt: skip
+        "items": 12,
+        "spent": 1.0,
+        "at": "",
+        "dropped": {},
+    }
     assert study["claim"].startswith("4 of 6 systems are tied for first")
     verified = run("compare", "--verify", certificate)
     assert verified.code == 0, verified.out + verified.err

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless import compare
+from refless import compare_certificate
 from refless.commands.compare.claims import Claim, narrow
 from refless.extensions.serve.analysis_worker import certificate_of
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
@@ -56,7 +56,7 @@ def test_round_ends_when_enough_is_known(
     assert [*of["raters"]] == [one.name for one in raters]
     # but for those beyond an item that is on a screen
     assert 25 <= sum(of["raters"].values()) <= 30
-    verified = compare(str(live.files[CERTIFICATE]), verify=True)
+    verified = compare_certificate(str(live.files[CERTIFICATE]), verify=True)
     assert verified.gate.verdict == "passed", verified.differences
     for row in of["known"]:
         assert {*row} - {"p_holm"} == {*values, "interval"}

@@ -164,11 +164,12 @@ class VerifiedResult(Result):
         return self._record(until=self.certificate.until, holds=not self.differences)
 
 
-def verified(call: Call, compare: Compare) -> VerifiedResult:
+def verified(call: Call, compare: Compare, compare_choices: Compare) -> VerifiedResult:
     """The certificate that a call names, computed again from the files beside it.
 
     Args:
-        call: of `compare`, with the certificate in the place of outputs; compare: the command.
+        call: of `compare`, with the certificate in the place of outputs.
+        compare, compare_choices: the functions for ratings, and for choices.
 
     Raises:
         UsageError: another parameter, or not one file; InputError: no certificate.
@@ -179,7 +180,8 @@ def verified(call: Call, compare: Compare) -> VerifiedResult:
     claims: dict[str, str] = {}
     signatures: list[Signature] = []
     for name, study in certificate.dimensions.items():
-        result = study.arguments.compared(path.parent, compare)
+        function = compare if study.arguments.rated else compare_choices
+        result = study.arguments.compared(path.parent, function)
         claim = result.claim(certificate.until)
         again = study_of(study.arguments, claim, result.signature)
         prefix = f"{name}: " if len(certificate.dimensions) > 1 else ""

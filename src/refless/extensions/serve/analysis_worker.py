@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,15 +27,14 @@ from refless.commands.compare.certificate import (
     study_of,
 )
 from refless.commands.compare.claims import Claim, always, always_of_rate
-from refless.commands.compare.run import compare
+from refless.commands.compare.run import compare, compare_choices
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
 from refless.commands.judge.rater_agreement import rater_agreement
-from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
-from refless.evaluation.groups import codes, drawn_rows
+from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
@@ -49,6 +48,7 @@ from refless.extensions.serve.exports import (
 )
 from refless.extensions.serve.job import Job, Rows, job_of
 from refless.extensions.serve.planned import Round, looks_due, next_due
+from refless.registry.arrays import codes
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -117,7 +117,7 @@ def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
 
 
 def _pool(job: Job, rows: Rows) -> RatedPool:
-    return read_pool(rows, Reading(scale=job.scale)).pool
+    return read_pool(rows, Reading(scale=job.scale), in_order=True).pool
 
 
 def _repeated(job: Job, result: Look) -> None:
@@ -263,7 +263,8 @@ def _careless(job: Job, result: Look) -> None:
 
 def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     """The result of the command on the owner's page, from the files on that page."""
-    return job.arguments.compared(Path(job.folder), compare)
+    function = compare if job.ask == "rating" else compare_choices
+    return job.arguments.compared(Path(job.folder), function)
 
 
 def _settled(
@@ -321,7 +322,6 @@ def _chosen(job: Job, result: Look) -> None:
             unrated, rows, goal="learn", n=AHEAD, estimator=job.estimator, scale=scale,
             seed=job.seed,
         )  # fmt: skip
-        advice = cast("NextResult", advice)
         place = {row["id"]: i for i, row in enumerate(job.outputs)}  # one an item
         ids = advice.outputs.ids
         result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]
