@@ -192,7 +192,11 @@ def test_plans_that_cannot_be(
 def test_when_a_look_is_due() -> None:
     """By hand: of ten items two looks are at 5 and 10; a late one moves none of the others."""
     rows = [
-        {"id": f"{k}{name}", "item": f"i{k}", "system": name}
+        {
+            "id": f"{k}{name}",
+            "item": f"i{k}",
+            "system": name,
+        }
         for k, name in product(range(10), "AB")
     ]
     due = looks_due(rows, 2)
@@ -227,7 +231,12 @@ def test_looks_are_kept_without_careful_raters() -> None:
 def certificate(folder: Path, **more: Any) -> Path:
     """A certificate of nothing in particular, with other content if it is given."""
     arguments = {"outputs": ["certified.jsonl"], **more.pop("arguments", {})}
-    of = {"arguments": arguments, "claim": "", "known": [], "raters": {}}
+    of = {
+        "arguments": arguments,
+        "claim": "",
+        "known": [],
+        "raters": {},
+    }
     content = {"until": "", "at": "", "method": "", **more}
     content.setdefault("dimensions", {"quality": {**of, "signature": ""}})
     file = folder / "c.json"
