@@ -73,6 +73,12 @@ class Service:
                 return
         raise RuntimeError("the service has ended")
 
+    def kill(self) -> None:
+        """As a power cut does it to a process."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.communicate()
+
     def end(self) -> None:
         """As Ctrl-C does it."""
         assert self.process is not None

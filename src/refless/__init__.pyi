@@ -1,5 +1,7 @@
+from refless.commands.compare.certificate import VerifiedResult as VerifiedResult
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
+from refless.commands.compare.run import compare_certificate as compare_certificate
 from refless.commands.compare.run import compare_choices as compare_choices
 from refless.commands.compare.run import compare_scores as compare_scores
 from refless.commands.compare.scores import ScoresResult as ScoresResult

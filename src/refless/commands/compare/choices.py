@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.commands.compare.board import Board, board
+from refless.commands.compare.claims import counts_of
 from refless.commands.compare.gates import gate_on
 from refless.commands.compare.wins import Wins, wins
 from refless.commands.compare.wins_result import WinsResult
@@ -61,6 +62,7 @@ def compared_choices(
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
+        raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
         gate=gate,
         signature=signature,
     )

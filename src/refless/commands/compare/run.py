@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from refless.commands.calls import check_asked, returning
+from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import (
     check_gate,
@@ -39,6 +40,7 @@ from refless.commands.parameters import (
     Threads,
     command,
     names_in,
+    this_call,
 )
 from refless.commands.rows import ScoredRows, note_scale
 from refless.data.choices import CHOICES, are_choices
@@ -50,6 +52,7 @@ NAMES = {
     CompareResult: "compare",
     WinsResult: "compare_choices",
     ScoresResult: "compare_scores",
+    VerifiedResult: "compare_certificate",
 }
 
 
@@ -69,6 +72,7 @@ def compare(
     these_items: TheseItems = False,
     looks: Looks = "one",
     of: Annotated[int | None, About(at_least=2, metavar="ITEMS")] = None,
+    verify: bool = False,
     threads: Threads = None,
     seed: Seed = 0,
     columns: RatedColumns = None,
@@ -79,7 +83,7 @@ def compare(
     dimension: Dimension = None,
     lower_is_better: LowerIsBetter = None,
     score_column: ScoreColumn = None,
-) -> CompareResult | WinsResult | ScoresResult:
+) -> CompareResult | WinsResult | ScoresResult | VerifiedResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
@@ -106,7 +110,12 @@ def compare(
         margin: By how much it may be worse, in the raters' units. With planned looks: a difference
             within it on either side is small enough to end the study.
         of: With a number of planned looks: items that are rated at the last one.
+        verify: Compute the certificate of a study again, from the ratings beside it; it takes the
+            place of `outputs`. Exit 3 if it does not hold.
     """
+    if verify:
+        check_asked(VerifiedResult, "a certificate")
+        return verified(this_call(), compare, compare_choices)
     controls = names_in(control)
     rows = ScoredRows(
         columns=columns,
@@ -174,6 +183,7 @@ def compare(
 
 compare_choices = returning(WinsResult, NAMES)(compare)
 compare_scores = returning(ScoresResult, NAMES)(compare)
+compare_certificate = returning(VerifiedResult, NAMES)(compare)
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:

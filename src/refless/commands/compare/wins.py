@@ -25,12 +25,17 @@ class Rate:
 
     Attributes:
         rate: in [0, 1]; interval: 95 %; p: of 0.5.
+        error, freedom, centre: its standard error, and of the interval the degrees of freedom and
+            the middle, which few choices draw towards one half.
         choices: behind it; clusters: what they belong to, which is drawn as a whole.
     """
 
     rate: float
     interval: Interval
     p: float
+    error: float
+    freedom: float
+    centre: float
     choices: int
     clusters: int
 
@@ -104,6 +109,9 @@ def rate(won: FloatArray, clusters: IntArray) -> Rate:
         rate=answer.value,
         interval=answer.interval,
         p=answer.beyond(EVEN).p,
+        error=answer.error,
+        freedom=answer.freedom,
+        centre=answer.centre,
         choices=len(won),
         clusters=len(np.unique(clusters)),
     )

@@ -1,11 +1,12 @@
 """The result of `refless compare` on choices of people: the system that they preferred."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from refless.commands.compare.board import Board
+from refless.commands.compare.claims import Claim, claim_of_wins
 from refless.commands.compare.document import (
     FEW_RATERS,
     MOST_NAMED,
@@ -53,7 +54,7 @@ class WinsResult(Result):
 
     Attributes:
         wins: of every two systems that people chose between.
-        choices, groups, board: as in `WinsRecord`.
+        choices, groups, board: as in `WinsRecord`; raters: choices by rater.
         gate: what became of the gate.
     """
 
@@ -62,6 +63,11 @@ class WinsResult(Result):
     choices: int
     groups: int
     board: Board | None = None
+    raters: Mapping[str, int] = field(default_factory=dict)
+
+    def claim(self, goal: str = "") -> Claim:
+        """The claim of these choices, for the goal that ends their study."""
+        return claim_of_wins(self.wins, goal, lead(self.wins), self.raters)
 
     def _shown(self) -> Document:
         sources = counted(self.groups, "source")

@@ -7,13 +7,16 @@ The best system is compared with each of the others, so each pair may err by a s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from refless.data.records import Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared
 from refless.evaluation.entries import Field
+from refless.evaluation.planned_look import at_planned_look
 from refless.stats.group_sequential import LookPlan
+
+ComparedBy = Callable[[Sequence[str], LookPlan], Comparison]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,34 @@ def raced(
     Args:
         field, errors, systems: as of `compared`; plan: of looks.
     """
-    every = _compared_by(field, errors, systems, plan)
+
+    def compared_by(names: Sequence[str], own: LookPlan) -> Comparison:
+        return compared(replace(field, plan=own), errors, names)
+
+    return _raced(compared_by, systems, plan, these=field.these)
+
+
+def raced_at(comparison: Comparison, plan: LookPlan) -> tuple[Race, LookPlan]:
+    """The race by a comparison whose looks were planned for one question, and its own plan."""
+    systems = [standing.name for standing in comparison.standings]
+
+    def compared_by(names: Sequence[str], own: LookPlan) -> Comparison:
+        return _looked_anew(comparison, names, own)
+
+    race = _raced(compared_by, systems, plan, these=True)
+    return race, race_plan(plan, len(systems))
+
+
+def _raced(
+    compared_by: ComparedBy, systems: Sequence[str], plan: LookPlan, *, these: bool
+) -> Race:
+    """The race by comparisons of those that are left: each is a race of so many.
+
+    Args:
+        compared_by: the function that compares some systems by a plan for each pair.
+        these: whether no chance of the end is asked for.
+    """
+    every = compared_by(systems, race_plan(plan, len(systems)))
     comparison = every
     left = [*systems]
     behind: dict[str, str] = {}
@@ -77,7 +107,7 @@ def raced(
         left = [name for name in left if name not in dropped]
         if len(left) < 2:
             break
-        comparison = _compared_by(field, errors, left, plan)
+        comparison = compared_by(left, race_plan(plan, len(left)))
     racers = tuple(
         Racer(
             name=standing.name, rated=standing.rated, behind=behind.get(standing.name)
@@ -91,16 +121,22 @@ def raced(
         planned=plan.planned,
         number=plan.number(items) if items else 0,
         count=len(plan.at),
-        chance=math.nan if field.these or len(left) < 2 else _chance(comparison.pairs),
+        chance=math.nan if these or len(left) < 2 else _chance(comparison.pairs),
     )
 
 
-def _compared_by(
-    field: Field, errors: Residuals, systems: Sequence[str], plan: LookPlan
+def _looked_anew(
+    comparison: Comparison, names: Sequence[str], plan: LookPlan
 ) -> Comparison:
-    """All pairs of the systems, with the error that each may spend in a race of so many."""
-    field = replace(field, plan=race_plan(plan, len(systems)))
-    return compared(field, errors, systems)
+    """The pairs of some systems with the intervals and p-values of another plan."""
+    pairs = []
+    for pair in comparison.pairs:
+        if pair.first in names and pair.second in names:
+            items = pair.both_rated if pair.look is None else pair.look.items
+            difference = at_planned_look(pair.difference, plan.looks(max(items, 1)))
+            pairs.append(replace(pair, difference=difference))
+    standings = [each for each in comparison.standings if each.name in names]
+    return replace(comparison, standings=tuple(standings), pairs=tuple(pairs))
 
 
 def _dropped(comparison: Comparison, alpha: float) -> dict[str, str]:

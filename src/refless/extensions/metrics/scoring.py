@@ -92,7 +92,11 @@ def run(
 
 
 def interval_of(
-    scores: Scores, rows: IntArray, items: Sequence[object] | None, seed: int, resamples: int
+    scores: Scores,
+    rows: IntArray,
+    items: Sequence[object] | None,
+    seed: int,
+    resamples: int,
 ) -> Interval:
     """Percentile interval of the corpus score of some rows, whatever their order.
 

@@ -18,7 +18,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
-from refless.extensions.serve.items import FIXED
+from refless.extensions.serve.items import FIXED, RETIRED
 from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import (
     TIE,
@@ -35,6 +35,7 @@ Export = Callable[[Connection], str | bytes]
 OUTPUTS = "outputs.jsonl"
 BEFORE = "before.jsonl"
 COMPARED = "compared.jsonl"
+CERTIFIED = "certified.jsonl"  # the ratings on which a certificate rests
 SHOWN = ("round", "position", "sides", "stream", "probability")  # columns of an event
 
 
@@ -98,7 +99,13 @@ def snapshot(db: Connection) -> Snapshot:
     units = [_texts_of(row) for row in rows]
     texts = [*chain(*units)]
     columns = [name for name in NAMED if any(text.get(name) for text in texts)]
-    drawn = db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0
+    retired = {*json.loads(values.get(RETIRED, "[]"))}
+    unasked = [
+        row.id
+        for row, unit in zip(rows, units, strict=True)
+        if retired and unit[0]["system"] in retired
+    ]
+    drawn = db.execute(sql.DRAWN, {"passed": [*gold, *unasked]}).scalar() or 0
     return Snapshot(
         ask=settled["ask"],
         scale=tuple(settled["scale"]),

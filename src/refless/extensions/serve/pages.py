@@ -81,6 +81,7 @@ class Pages:
             Route("/owner/live", owner(self.lived)),
             post("/owner/raters", owner(self.invite)),
             post("/owner/raters/{key:int}/{act}", owner(self.relink)),
+            post("/owner/systems", owner(self.put_back)),
             Route("/owner/export/{name}", owner(self.export)),
         ]
 
@@ -303,6 +304,14 @@ class Pages:
         await run_in_threadpool(self.live.rater_changed)
         link = self._link(rater) if act == "link" else ""
         return JSONResponse({"name": rater.name, "link": link})
+
+    async def put_back(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """Asks raters about a system again that a race has dropped."""
+        system = (await request.body()).decode("utf-8", "replace")
+        if system not in self.store.retired:
+            raise HTTPException(404, "No such system was dropped.")
+        await run_in_threadpool(self.live.put_back, system)
+        return JSONResponse({"system": system})
 
     def _link(self, rater: Rater) -> str:
         """The link's path: where the service is, the owner's browser knows, a header may lie."""
