@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from refless import compare_choices
+from refless import compare, compare_choices
 from refless.commands.compare.board import board, votes_of
 from refless.commands.compare.bradley_terry import (
     PairVotes,
@@ -383,4 +383,4 @@ def test_controls_are_of_votes() -> None:
         for i in range(20)
     ]
     with pytest.raises(RefLessError, match="is about choices between two texts"):
-        compare_choices(rows, control="length")
+        compare(rows, control="length")

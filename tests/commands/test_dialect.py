@@ -196,8 +196,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "score",
         {"at_most_wrong": 2},
         "--at-most-wrong 2",
-        "at_most_wrong must be from 0 to 1, got 2",
-        "--at-most-wrong must be from 0 to 1, got 2",
+        "at_most_wrong must be above 0 and below 1, got 2",
+        "--at-most-wrong must be above 0 and below 1, got 2",
     ),
     ("next", {"goal": "worst"}, "--goal worst", "goal is needed", "--goal is needed"),
     (

@@ -137,7 +137,9 @@ def test_shards_that_are_safe(folder: Path) -> None:
     (parts / "model.safetensors.index.json").write_text(
         json.dumps(said), encoding="utf-8"
     )
-    assert (Encoder(model=str(parts)).sentences(["the fox is quick"]) == whole).all()
+    read = Encoder(model=str(parts)).sentences(["the fox is quick"])
+    # where in memory weights lie may move the last bit
+    assert read == pytest.approx(whole, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,9 @@ refless.next(FILE, goal="mean", n=20, lower_is_better="errors")
 refless.next(FILE, gaol="mean")  # wrong
 refless.next(FILE, n="20")  # wrong
 
+refless.look(FILE, scale=(1, 5), score_column="judge*")
+refless.look(FILE, score_colum="judge*")  # wrong
+
 refless.metric(ROWS, ["bleu", "rouge-l"], resamples=100)
 refless.metric(ROWS, ["bleu"], score_column="judge")  # wrong
 

@@ -1,7 +1,7 @@
 """A race of systems: after each planned look whoever is shown to be worse than another is dropped.
 
 The best system is compared with each of the others, so each pair may err by a share of the error
-(Bonferroni): the best of all is among those left with a confidence of 97.5 % at all looks together.
+(Bonferroni): the best of all is among those left with a confidence of 95 % at all looks together.
 """
 
 from __future__ import annotations

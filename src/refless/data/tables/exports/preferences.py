@@ -114,7 +114,7 @@ def sides_in(names: Collection[str]) -> Sides | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """Where rows with certain columns have a choice, and where its rated rows have what.
+    """Places of a choice in rows with certain columns, and in its rated rows.
 
     Attributes:
         folded: each column with its folded name: `Response A` is `response_a`.
