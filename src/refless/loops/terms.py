@@ -226,3 +226,16 @@ def marks_loop(points, starts, classes):
             row[5] = (classes[points[starts[text]]] & CAPITAL) > 0
         row[6] = (last & FULL_STOP) > 0
     return numbers
+
+
+@loop(nogil=True)
+def sums_loop(rows, weights, starts, vectors):
+    """[parts, dimensions] sums of the vectors in the rows of each part, times their weights."""
+    sums = np.zeros((len(starts) - 1, vectors.shape[1]))
+    for part in range(len(sums)):
+        total = sums[part]
+        for i in range(starts[part], starts[part + 1]):
+            vector = vectors[rows[i]]
+            for k in range(len(total)):
+                total[k] += weights[i] * vector[k]
+    return sums

@@ -25,6 +25,7 @@ MODULES = {
     "Normalize",
 }
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
+BLOCK = 1_000  # texts whose static embeddings are added up at a time
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
     "bert-base-uncased": 9,
@@ -99,8 +100,10 @@ class Encoder:
         vectors_of = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
         new = [text for text in dict.fromkeys(texts) if text not in vectors_of]
         size, vectors = self._vectors(new)
-        for done, (i, vector) in enumerate(vectors, 1):
-            vectors_of[new[i]] = _unit(vector)
+        done = 0
+        for places, sums in vectors:
+            vectors_of |= zip([new[i] for i in places], _units(sums), strict=True)
+            done += len(places)
             if progress is not None:
                 progress(done / len(new))
         table = np.zeros((len(texts), size), dtype=np.float32)
@@ -112,18 +115,29 @@ class Encoder:
 
     def _vectors(
         self, texts: Sequence[str]
-    ) -> tuple[int, Iterator[tuple[int, FloatArray]]]:
-        """Numbers of a vector; each text's place and vector, of any length."""
+    ) -> tuple[int, Iterator[tuple[Sequence[int], FloatArray]]]:
+        """Numbers of a vector; places and vectors of some texts at a time, of any length."""
         folder = folder_of(self.model)
         files = static_files(folder)
         if files is not None:
             table = static_table(folder, files)
-            return table.vectors.shape[1], enumerate(map(table.total, texts))
+            blocks = (
+                range(begin, min(begin + BLOCK, len(texts)))
+                for begin in range(0, len(texts), BLOCK)
+            )
+            sums = (
+                (block, table.totals(texts[block[0] : block[-1] + 1]))
+                for block in blocks
+            )
+            return table.vectors.shape[1], sums
         tokenizer, network = loaded(str(folder))
         ids = _ids(tokenizer, texts, _most_tokens(tokenizer, network, folder))
         states = _states(tokenizer, network, ids, texts, self.resolved_layer())
         until = 1 if self.pooling() == "cls" else None
-        means = ((i, rows[:until].mean(axis=0, dtype=np.float64)) for i, rows in states)
+        means = (
+            ([i], rows[:until].mean(axis=0, dtype=np.float64, keepdims=True))
+            for i, rows in states
+        )
         return network.config.hidden_size, means
 
     def pooling(self) -> str:
@@ -254,9 +268,11 @@ def _states(
             yield i, states[: len(ids[i])]
 
 
-def _unit(vector: FloatArray) -> VectorArray:
-    """The vector at length 1; 0 stays 0."""
-    return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
+def _units(vectors: FloatArray) -> VectorArray:
+    """The vectors at length 1; 0 stays 0."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lengths[lengths == 0] = 1.0
+    return (vectors / lengths[:, None]).astype(np.float32)
 
 
 def _hidden(
