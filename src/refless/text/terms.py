@@ -86,6 +86,8 @@ class Terms:
 
     def take(self, rows: IntArray) -> Terms:
         """The terms of these texts."""
+        if np.array_equal(rows, np.arange(len(self.starts) - 1)):
+            return self
         sizes = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(sizes))
         shift = np.repeat(self.starts[rows] - starts[:-1], sizes)

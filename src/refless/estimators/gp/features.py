@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class KernelInputs:
     units: tuple[str, ...]  # labels of what belongs together
     # [n, ...] numbers or vectors, by the kernel that compares them
     columns: Mapping[str, Any]
+    counted: dict[str, Terms] = field(default_factory=dict)  # by the kernel, once read
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -107,12 +108,13 @@ TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Sequence[str]], Term
 
 
 def terms_of(name: str, inputs: KernelInputs) -> Terms:
-    """The terms that a kernel counts; each different string is read once."""
-    string_of, read = TERMS[name]
-    sources = inputs.sources or inputs.texts
-    once, rows = distinct(map(string_of, inputs.texts, sources))
-    terms = read(once)
-    return terms if len(once) == len(rows) else terms.take(rows)
+    """The terms that a kernel counts, read once for all kernels; each different string is, too."""
+    if name not in inputs.counted:
+        string_of, read = TERMS[name]
+        sources = inputs.sources or inputs.texts
+        once, rows = distinct(map(string_of, inputs.texts, sources))
+        inputs.counted[name] = read(once).take(rows)
+    return inputs.counted[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +126,7 @@ class Tfidf:
 
     name: str
     keys: IntArray  # [terms] of the rated texts, ascending
-    table: tuple[IntArray, IntArray]  # to look keys up in
+    places: tuple[IntArray, IntArray]  # a table to look keys up in
     idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
@@ -141,7 +143,7 @@ class Tfidf:
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
         terms = terms_of(self.name, inputs)
-        index = loops.find_loop(terms.keys, *self.table, len(self.keys))
+        index = loops.find_loop(terms.keys, *self.places, len(self.keys))
         return self._vectors(index, terms)
 
     def _vectors(self, index: IntArray, terms: Terms) -> csr_array:
@@ -168,3 +170,19 @@ class Tfidf:
     def diagonal(self, points: csr_array) -> FloatArray:
         """See `Kernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
+
+    def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
+        """See `LinearKernel`."""
+        return np.asarray(rated.T @ columns, dtype=columns.dtype)
+
+    def products(self, points: csr_array, table: FloatArray) -> FloatArray:
+        """See `LinearKernel`."""
+        return times(points, table)
+
+
+def times(points: csr_array, table: FloatArray) -> FloatArray:
+    """The product in the precision of the table; `astype` of scipy's would sort the entries."""
+    from scipy.sparse import csr_array
+
+    entries = (points.data.astype(table.dtype), points.indices, points.indptr)
+    return np.asarray(csr_array(entries, shape=points.shape) @ table)

@@ -1,0 +1,184 @@
+"""The process as tables: a row of weights for each term, and few directions of what it knows.
+
+A mean is a product of kernel values with fixed numbers, one for each rated text, and a linear kernel
+times these is a weight for each of its features. The part of the prior variance that the ratings
+explain is a sum of squares of such products, too: of all n for few rated texts, else of the
+directions that explain most, with the mean of what remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from refless.estimators.gp.kernels import BellKernel, Covariance, LearnedKernel, Points
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.posterior import Exact
+
+ROWS = 64  # outputs compared with all rated texts at a time, always so many
+DIRECTIONS = 64  # that stand for the explained variance of more than twice as many texts
+SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compiled:
+    """The posterior of a Gaussian process, for many texts.
+
+    Attributes:
+        kernels: the kernels; weights: of each.
+        tables: by the names of linear kernels, for all columns.
+        sides: by the names of the others, those of the rated texts.
+        columns: [rated, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
+        alpha: [rated] the first of them, in double precision.
+        mean: the constant mean; ones: sum of sigma^-1 1.
+        rest: mean of the explained variance outside the directions.
+    """
+
+    kernels: Mapping[str, LearnedKernel]
+    weights: Mapping[str, float]
+    tables: Mapping[str, Any]
+    sides: Mapping[str, Any]
+    columns: FloatArray
+    alpha: FloatArray
+    mean: float
+    ones: float
+    rest: float
+
+    @classmethod
+    def of(
+        cls,
+        covariance: Covariance,
+        rated: Mapping[str, Points],
+        posterior: Exact,
+        dtype: type[np.floating[Any]] | None = None,
+    ) -> Compiled:
+        """The tables of a posterior.
+
+        Args:
+            covariance: of its kernels; rated: [n] points of the rated texts.
+            posterior: given the ratings.
+            dtype: of the tables; by default double precision for few rated texts.
+        """
+        few = len(posterior.y) <= 2 * DIRECTIONS
+        dtype = dtype or (np.float64 if few else np.float32)
+        directions, rest = _directions(posterior)
+        columns = np.column_stack([posterior.alpha, posterior.ones, directions])
+        tables: dict[str, Any] = {}
+        sides: dict[str, Any] = {}
+        for name, kernel in covariance.kernels.items():
+            weight = covariance.weights[name]
+            if isinstance(kernel, BellKernel):
+                sides[name] = kernel.right(rated[name])
+                sides[name][-1] += np.log(weight)
+                sides[name] = sides[name].astype(dtype)
+            elif hasattr(kernel, "table"):
+                weighted = (weight * columns).astype(dtype)
+                tables[name] = kernel.table(rated[name], weighted)
+            else:
+                sides[name] = kernel.anchors(rated[name])
+        return cls(
+            kernels=covariance.kernels,
+            weights=covariance.weights,
+            tables=tables,
+            sides=sides,
+            columns=columns.astype(dtype),
+            alpha=posterior.alpha,
+            mean=posterior.mean,
+            ones=float(posterior.ones.sum()),
+            rest=rest,
+        )
+
+    def predict(
+        self, points: Mapping[str, Points], prior: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the process at [n] new texts, as `Exact.predict`.
+
+        A text's numbers do not depend on the others, but for rounding by its place among them.
+        """
+        products = self.products(points, len(prior))
+        explained = np.square(products[:, 2:]).sum(axis=1) * (1.0 + self.rest)
+        lack = 1.0 - products[:, 1]
+        variances = np.maximum(prior - explained, 0.0) + lack**2 / self.ones
+        return self.mean + products[:, 0], variances
+
+    def products(self, points: Mapping[str, Points], n: int) -> FloatArray:
+        """[n, k] covariance of n texts with the rated ones, times the columns."""
+        total = np.zeros((n, self.columns.shape[1]))
+        for name, table in self.tables.items():
+            total += self.kernels[name].products(points[name], table)
+        lefts = {name: self._left(name, points[name]) for name in self.sides}
+        for begin in range(0, n, ROWS):
+            # the last block is filled up by copies: how a product is summed depends on its shape
+            rows = np.minimum(np.arange(begin, begin + ROWS), n - 1)
+            covariance = self._compared({name: left[rows] for name, left in lefts.items()})
+            size = min(ROWS, n - begin)
+            products = covariance @ self.columns
+            products[:, 0] = covariance @ self.alpha  # of large numbers of both signs
+            total[begin : begin + size] += products[:size]
+        return total
+
+    def _left(self, name: str, points: Points) -> Points:
+        """The side of points of a kernel that is compared with every rated text."""
+        kernel = self.kernels[name]
+        if isinstance(kernel, BellKernel):
+            return kernel.left(points).astype(self.columns.dtype)
+        return points
+
+    def _compared(self, lefts: Mapping[str, Points]) -> FloatArray:
+        """[rows, rated] the sum of these kernels' values, times their weights."""
+        total = np.zeros((ROWS, len(self.columns)), self.columns.dtype)
+        values = np.empty_like(total)
+        for name, left in lefts.items():
+            kernel = self.kernels[name]
+            weight = self.weights[name]
+            if isinstance(kernel, BellKernel):
+                np.matmul(left, self.sides[name], out=values)
+                np.minimum(values, np.log(weight), out=values)
+                np.exp(values, out=values)
+            else:
+                values[:] = weight * kernel.between(left, self.sides[name])
+            total += values
+        return total
+
+
+def _directions(posterior: Exact) -> tuple[FloatArray, float]:
+    """[n, k] columns whose products with a covariance have the explained variance as squares.
+
+    Few rated texts have as many directions as texts, and nothing remains. Of more, directions are
+    those that explain most of a sample of rated texts, each left out; and what remains is the mean
+    of another sample.
+    """
+    n = len(posterior.y)
+    factor = np.tril(posterior.factor[0])
+    if n <= 2 * DIRECTIONS:
+        return _solved(factor, np.eye(n)), 0.0
+    order = np.random.default_rng(6).permutation(n)
+    size = min(n // 2, SAMPLE)
+    sample = _left_out(factor, order[:size])
+    sizes, weights = np.linalg.eigh(sample.T @ sample)
+    basis = sample @ (weights / np.sqrt(np.maximum(sizes, 1e-12)))[:, -DIRECTIONS:]
+    rest = _left_out(factor, order[size : 2 * size])
+    explained = np.square(basis.T @ rest).sum()
+    return _solved(factor, basis), float(np.square(rest).sum() / explained) - 1.0
+
+
+def _left_out(factor: FloatArray, rows: IntArray) -> FloatArray:
+    """[n, rows] factor^-1 c, where c is the covariance of a text with all, as if it was not rated.
+
+    Its own entry is what the others predict, so c' sigma^-1 c is what they explain.
+    """
+    units = np.zeros((len(factor), len(rows)))
+    units[rows, np.arange(len(rows))] = 1.0
+    solved = solve_triangular(factor, units, lower=True, check_finite=False)
+    return np.asarray(factor[rows].T - solved / np.square(solved).sum(axis=0))
+
+
+def _solved(factor: FloatArray, columns: FloatArray) -> FloatArray:
+    """factor'^-1 times these columns."""
+    return np.asarray(
+        solve_triangular(factor, columns, lower=True, trans=1, check_finite=False)
+    )
