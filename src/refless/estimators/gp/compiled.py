@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from refless.estimators.folds import whole
 from refless.estimators.gp.kernels import BellKernel, Covariance, LearnedKernel, Points
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
 
 ROWS = 64  # outputs compared with all rated texts at a time, always so many
-DIRECTIONS = 64  # that stand for the explained variance of more than twice as many texts
+DIRECTIONS = (
+    94  # that stand for the explained variance of more than twice as many texts
+)
 SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
 
 
@@ -35,7 +38,7 @@ class Compiled:
         columns: [rated, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
         alpha: [rated] the first of them, in double precision.
         mean: the constant mean; ones: sum of sigma^-1 1.
-        rest: mean of the explained variance outside the directions.
+        rest: explained variance outside the directions, as a share of that along them.
     """
 
     kernels: Mapping[str, LearnedKernel]
@@ -54,6 +57,7 @@ class Compiled:
         covariance: Covariance,
         rated: Mapping[str, Points],
         posterior: Exact,
+        groups: IntArray,
         dtype: type[np.floating[Any]] | None = None,
     ) -> Compiled:
         """The tables of a posterior.
@@ -61,20 +65,21 @@ class Compiled:
         Args:
             covariance: of its kernels; rated: [n] points of the rated texts.
             posterior: given the ratings.
+            groups: [n] what belongs together, and has nothing in common with new texts.
             dtype: of the tables; by default double precision for few rated texts.
         """
         few = len(posterior.y) <= 2 * DIRECTIONS
         dtype = dtype or (np.float64 if few else np.float32)
-        directions, rest = _directions(posterior)
+        directions, rest = _directions(posterior, groups)
         columns = np.column_stack([posterior.alpha, posterior.ones, directions])
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
             weight = covariance.weights[name]
             if isinstance(kernel, BellKernel):
-                sides[name] = kernel.right(rated[name])
-                sides[name][-1] += np.log(weight)
-                sides[name] = sides[name].astype(dtype)
+                side = kernel.right(rated[name])
+                side[-1] += np.log(weight)
+                sides[name] = side.astype(dtype)
             elif hasattr(kernel, "table"):
                 weighted = (weight * columns).astype(dtype)
                 tables[name] = kernel.table(rated[name], weighted)
@@ -97,7 +102,8 @@ class Compiled:
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process at [n] new texts, as `Exact.predict`.
 
-        A text's numbers do not depend on the others, but for rounding by its place among them.
+        A text's numbers do not depend on the others, but for rounding by its place among them:
+        to 1e-6 in single precision.
         """
         products = self.products(points, len(prior))
         explained = np.square(products[:, 2:]).sum(axis=1) * (1.0 + self.rest)
@@ -114,7 +120,9 @@ class Compiled:
         for begin in range(0, n, ROWS):
             # the last block is filled up by copies: how a product is summed depends on its shape
             rows = np.minimum(np.arange(begin, begin + ROWS), n - 1)
-            covariance = self._compared({name: left[rows] for name, left in lefts.items()})
+            covariance = self._compared(
+                {name: left[rows] for name, left in lefts.items()}
+            )
             size = min(ROWS, n - begin)
             products = covariance @ self.columns
             products[:, 0] = covariance @ self.alpha  # of large numbers of both signs
@@ -145,36 +153,48 @@ class Compiled:
         return total
 
 
-def _directions(posterior: Exact) -> tuple[FloatArray, float]:
+def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
     """[n, k] columns whose products with a covariance have the explained variance as squares.
 
     Few rated texts have as many directions as texts, and nothing remains. Of more, directions are
-    those that explain most of a sample of rated texts, each left out; and what remains is the mean
-    of another sample.
+    those that explain most of a sample of rated texts, each left out with its group; and what
+    remains is the share of it in another sample.
     """
     n = len(posterior.y)
     factor = np.tril(posterior.factor[0])
     if n <= 2 * DIRECTIONS:
         return _solved(factor, np.eye(n)), 0.0
-    order = np.random.default_rng(6).permutation(n)
-    size = min(n // 2, SAMPLE)
-    sample = _left_out(factor, order[:size])
-    sizes, weights = np.linalg.eigh(sample.T @ sample)
-    basis = sample @ (weights / np.sqrt(np.maximum(sizes, 1e-12)))[:, -DIRECTIONS:]
-    rest = _left_out(factor, order[size : 2 * size])
-    explained = np.square(basis.T @ rest).sum()
-    return _solved(factor, basis), float(np.square(rest).sum() / explained) - 1.0
+    sample, others = _samples(groups)
+    left_out = _left_out(factor, sample, groups)
+    sizes, weights = np.linalg.eigh(left_out.T @ left_out)
+    basis = left_out @ (weights / np.sqrt(np.maximum(sizes, 1e-12)))[:, -DIRECTIONS:]
+    left_out = _left_out(factor, others, groups)
+    explained = np.square(basis.T @ left_out).sum()
+    return _solved(factor, basis), float(np.square(left_out).sum() / explained) - 1.0
 
 
-def _left_out(factor: FloatArray, rows: IntArray) -> FloatArray:
-    """[n, rows] factor^-1 c, where c is the covariance of a text with all, as if it was not rated.
+def _samples(groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows of two samples of rated texts, of whole groups if there are two."""
+    rng = np.random.default_rng(6)
+    drawn = whole(groups, 2 * SAMPLE, rng)
+    names, numbers = np.unique(groups[drawn], return_inverse=True)
+    if len(names) < 2:
+        numbers = np.arange(len(drawn))
+    is_first = (rng.permutation(numbers.max() + 1) % 2 == 0)[numbers]
+    return drawn[is_first], drawn[~is_first]
 
-    Its own entry is what the others predict, so c' sigma^-1 c is what they explain.
+
+def _left_out(factor: FloatArray, rows: IntArray, groups: IntArray) -> FloatArray:
+    """[n, rows] factor^-1 c, c the covariance of a text with all if its group was not rated.
+
+    The group's entries are what the others predict, so c' sigma^-1 c is what the others explain.
     """
     units = np.zeros((len(factor), len(rows)))
     units[rows, np.arange(len(rows))] = 1.0
     solved = solve_triangular(factor, units, lower=True, check_finite=False)
-    return np.asarray(factor[rows].T - solved / np.square(solved).sum(axis=0))
+    together = groups[rows][:, None] == groups[rows]
+    inner = np.linalg.inv(np.where(together, solved.T @ solved, 0.0))
+    return np.asarray(factor[rows].T - solved @ inner)
 
 
 def _solved(factor: FloatArray, columns: FloatArray) -> FloatArray:

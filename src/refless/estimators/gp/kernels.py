@@ -292,7 +292,7 @@ class _Line(_Scaled):
         return np.asarray(rated.T @ columns, dtype=columns.dtype)
 
     def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
-        return points.astype(table.dtype) @ table
+        return points @ table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,7 @@ from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
 
-TEXTS = 1_024  # outputs that are read at a time
+TEXTS = 2_048  # outputs that are read at a time
 FEWEST_WHOLE = 20  # units that weights come from, if they are drawn whole
 USUAL = 1_000  # rated texts whose mean parts are what is usual
 
@@ -49,11 +49,12 @@ class Posterior:
     covariance: Covariance
     posterior: Exact
     points: Mapping[str, Points]  # of the rated texts
+    groups: IntArray  # of the rated texts, of which the outputs are in none
 
     @cached_property
     def compiled(self) -> Compiled:
         """The same in tables, for many texts."""
-        return Compiled.of(self.covariance, self.points, self.posterior)
+        return Compiled.of(self.covariance, self.points, self.posterior, self.groups)
 
 
 def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
@@ -98,13 +99,17 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
     return whole(copies_of(data.rated)[rows], limit, np.random.default_rng(0))
 
 
-def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
-    """The process given all ratings."""
+def conditioned(
+    data: Data, amplitudes: Amplitudes, *, is_near: bool = False
+) -> Posterior:
+    """The process given all ratings; is_near: for outputs of units that are rated."""
     n = len(data.y)
+    groups = np.arange(n) if is_near else codes_of(data.inputs.units)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
     kernel = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget
-    return Posterior(amplitudes, covariance, exact(kernel, noise, data.y), data.points)
+    posterior = exact(kernel, noise, data.y)
+    return Posterior(amplitudes, covariance, posterior, data.points, groups)
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:
