@@ -1,22 +1,28 @@
 """The process as tables: a row of weights for each term, and few directions of what it knows.
 
-A mean is a product of kernel values with fixed numbers, one for each rated text, and a linear kernel
+A mean is a product of kernel values with fixed numbers, one for each rated text; a linear kernel
 times these is a weight for each of its features. The part of the prior variance that the ratings
-explain is a sum of squares of such products, too: of all n for few rated texts, else of the
-directions that explain most, with the mean of what remains.
+explain is a sum of squares of such products, too: as many as rated texts if these are few, else of
+the directions that explain most, with the usual share of what remains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from refless.estimators.folds import whole
-from refless.estimators.gp.kernels import BellKernel, Covariance, LearnedKernel, Points
+from refless.estimators.gp.kernels import (
+    BellKernel,
+    Covariance,
+    LearnedKernel,
+    LinearKernel,
+    Points,
+)
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
 
@@ -115,7 +121,8 @@ class Compiled:
         """[n, k] covariance of n texts with the rated ones, times the columns."""
         total = np.zeros((n, self.columns.shape[1]))
         for name, table in self.tables.items():
-            total += self.kernels[name].products(points[name], table)
+            kernel = cast("LinearKernel", self.kernels[name])
+            total += kernel.products(points[name], table)
         lefts = {name: self._left(name, points[name]) for name in self.sides}
         for begin in range(0, n, ROWS):
             # the last block is filled up by copies: how a product is summed depends on its shape

@@ -292,7 +292,7 @@ class _Line(_Scaled):
         return np.asarray(rated.T @ columns, dtype=columns.dtype)
 
     def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
-        return points @ table
+        return np.asarray(points @ table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,7 +317,7 @@ class _Vectors(BellKernel, _Dense):
 
     def diagonal(self, points: Points) -> FloatArray:
         cosines = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-        return np.exp(np.minimum((cosines - 1.0) / self.square, 0.0))
+        return np.asarray(np.exp(np.minimum((cosines - 1.0) / self.square, 0.0)))
 
 
 def learned(

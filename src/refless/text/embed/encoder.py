@@ -272,7 +272,7 @@ def _units(vectors: FloatArray) -> VectorArray:
     """The vectors at length 1; 0 stays 0."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     lengths[lengths == 0] = 1.0
-    return (vectors / lengths[:, None]).astype(np.float32)
+    return np.asarray(vectors / lengths[:, None], dtype=np.float32)
 
 
 def _hidden(

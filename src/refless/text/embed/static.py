@@ -209,8 +209,8 @@ def _loaded(
     except BaseException as broken:  # whatever a damaged file leads to
         raise _unreadable(folder, broken) from broken
     sums = PartSums(arrays[0].shape[1])
-    table = StaticTable(folder, reader, *arrays, unknown, is_split, sums)
-    return _checked(table, tokens)
+    read = StaticTable(folder, reader, *arrays, unknown, is_split, sums)
+    return _checked(read, tokens)
 
 
 def _unreadable(folder: str, broken: BaseException) -> UsageError:
