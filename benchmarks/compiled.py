@@ -21,9 +21,10 @@ from typing import TypeVar
 import numpy as np
 from simulate import simulate
 
-from estimators import newer, pools, summeval
+from estimators import _read, newer, pools, summeval
 from refless.data.design import units_or_texts
-from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.records import Outputs, RatedPool, as_outputs, ends_of
+from refless.data.tables import Columns
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.intervals import half_widths
 from refless.loops.threads import single_threaded_blas
@@ -66,7 +67,7 @@ class Row:
 
 def exactly(gp: GaussianProcess, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations by the process with all rated texts, in raters' units."""
-    state = gp._state()
+    state = gp._state()  # noqa: SLF001 - both forms are asked
     data = state.data
     inputs = data.inputs_of(outputs)
     values = np.empty(len(outputs))
@@ -79,7 +80,8 @@ def exactly(gp: GaussianProcess, outputs: Outputs) -> tuple[FloatArray, FloatArr
             values[rows], left = model.posterior.predict(cross, prior)
             nugget = model.amplitudes.nugget + float(np.median(data.noise))
             variances[rows] = np.maximum(left, 0.0) + nugget
-    return data.offset + data.unit * values, data.unit * np.sqrt(variances)
+    values = np.clip(data.offset + data.unit * values, *ends_of(data.rated.scale))
+    return values, data.unit * np.sqrt(variances)
 
 
 def row_of(name: str, pool: RatedPool) -> Row:
@@ -92,8 +94,8 @@ def row_of(name: str, pool: RatedPool) -> Row:
     gp = GaussianProcess(threads=1).fit(rated)
     estimates = gp.estimate(outputs)
     values, sd = exactly(gp, outputs)
-    state = gp._state()
-    labels = gp._units_of(outputs)
+    state = gp._state()  # noqa: SLF001 - both forms are asked
+    labels = gp._units_of(outputs)  # noqa: SLF001
     widths = half_widths(outputs, labels, state.errors, state.standardized, sd)
     human = judged.human
     inside = (human >= estimates.low - 1e-9) & (human <= estimates.high + 1e-9)
@@ -103,7 +105,10 @@ def row_of(name: str, pool: RatedPool) -> Row:
         name=name,
         size=len(judged),
         spearman=(spearman(human, values), spearman(human, estimates.values)),
-        coverage=(float(np.mean(np.abs(human - values) <= widths + 1e-9)), inside.mean()),
+        coverage=(
+            float(np.mean(np.abs(human - values) <= widths + 1e-9)),
+            inside.mean(),
+        ),
         ratio=(low, middle, high),
         same=float(np.mean((sd > least_sure) == (estimates.sd > least_sure))),
     )
@@ -117,16 +122,14 @@ def speed(pool: RatedPool) -> str:
     enough = [len(text) >= 0.75 * LENGTH for text in rest.texts]
     outputs = as_outputs(rest.take(np.flatnonzero(enough)))
     outputs = replace(outputs, texts=tuple(t[:LENGTH] for t in outputs.texts))
-    n = len(outputs)
-    half = n // 2
-    gp.estimate(outputs.take(np.arange(half)))  # compiled, and its words known
-    quick, _ = timed(lambda: gp.estimate(outputs.take(np.arange(half, n))))
-    few = outputs.take(np.arange(half, min(n, half + SLOW)))
-    slow, _ = timed(lambda: exactly(gp, few))
-    mine = quick / (n - half)
+    first, many, few = np.split(np.arange(len(outputs)), [SLOW, -SLOW])
+    gp.estimate(outputs.take(first))  # loops are compiled, and usual words known
+    quick, _ = timed(lambda: gp.estimate(outputs.take(many)))
+    slow, _ = timed(lambda: exactly(gp, outputs.take(few)))
+    mine = quick / len(many)
     theirs = slow / len(few)
     return (
-        f"{n - half} texts of {LENGTH} characters, {MOST} rated: {1 / mine:,.0f} texts/s with "
+        f"{len(many)} texts of {LENGTH} characters, {MOST} rated: {1 / mine:,.0f} texts/s with "
         f"interval; the exact process {1 / theirs:,.0f}: {theirs / mine:.1f} times"
     )
 
@@ -147,8 +150,6 @@ def every(data: Path) -> Iterator[tuple[str, RatedPool]]:
 
 def essays(data: Path) -> RatedPool:
     """All answers of ASAP-SAS as one pool."""
-    from estimators import Columns, _read
-
     columns = Columns(text="EssayText", id="Id", rating=("Score1", "Score2"))
     return _read(data / "asap-sas/train.tsv", (0, 3), columns)
 
@@ -157,7 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a row for each pool, or the speed; status 1 if correlations differ."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--pool", default="", help="only pools whose name contains this")
+    parser.add_argument(
+        "--pool", default="", help="only pools whose name contains this"
+    )
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--quick", action="store_true", help="self-made ratings")
     options = parser.parse_args(arguments)
