@@ -32,7 +32,20 @@ from refless.text.embed import VectorArray
 
 SCORES = ("a", "b")
 NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(SCORES))
-WORDS = st.sampled_from(["fox", "Fox", "the", "is", "foxes", "42", "?", ".", "é", "語"])
+WORDS = st.sampled_from(
+    [
+        "fox",
+        "Fox",
+        "the",
+        "is",
+        "foxes",
+        "42",
+        "?",
+        ".",
+        "é",
+        "語",
+    ]
+)
 SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
 ROW = st.tuples(SENTENCE, SENTENCE, st.sampled_from("xyz"), st.integers(-3, 3))
 RATED = 260  # more than have a direction each
@@ -79,18 +92,30 @@ def test_tables_of_all_kernels_are_the_process(
     """Means and variances of any texts, with any weights, from a direction a rated text."""
     rng = np.random.default_rng(seed)
     inputs = inputs_from(rated)
-    kernels, points = {}, {}
+    kernels = {}
+    points = {}
     for name in NAMES:
         kernels[name], points[name] = learned(name, inputs)
     n = len(rated)
     weights = rng.exponential(0.2, len(NAMES)) * rng.integers(0, 2, len(NAMES))
-    covariance = Covariance.of(kernels, weights, points, n)
+    covariance = Covariance.of(
+        kernels,
+        weights,
+        points,
+        n,
+    )
     posterior = exact(
         covariance.between(points, n), np.full(n, 0.5), rng.normal(size=n)
     )
     outputs = covariance.points(inputs_from(new))
     prior = covariance.diagonal(outputs, len(new))
-    tables = Compiled.of(covariance, points, posterior, np.arange(n), dtype)
+    tables = Compiled.of(
+        covariance,
+        points,
+        posterior,
+        np.arange(n),
+        dtype,
+    )
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
     np.testing.assert_allclose(means, wanted[0], rtol=gap, atol=gap)
@@ -109,7 +134,8 @@ def exactly(gp: GaussianProcess) -> tuple[FloatArray, FloatArray]:
     """Means and variances of the new texts' ratings by the slow twin, in units of y."""
     state = gp._state()
     inputs = state.data.inputs_of(NEW)
-    means, variances = np.empty((2, len(inputs)))
+    means = np.empty(len(inputs))
+    variances = np.empty(len(inputs))
     for model, rows in state.parts(inputs):
         n = len(rows)
         points = model.covariance.points(inputs.take(rows))

@@ -49,7 +49,12 @@ def surface(texts: Sequence[str]) -> FloatArray:
     different = np.diff(counted.starts)
     letters = np.diff(np.append(0, np.cumsum(words.sizes))[words.begins])
     most = np.maximum.reduceat(np.append(counted.counts, 0), counted.starts[:-1])
-    shape = (size, n, _shares(letters, n), sentences)
+    shape = (
+        size,
+        n,
+        _shares(letters, n),
+        sentences,
+    )
     lexis = (
         _shares(different, n),
         _repeated(words, 2),
@@ -61,7 +66,13 @@ def surface(texts: Sequence[str]) -> FloatArray:
         _shares(capitals, size),
         _shares(digits, size),
     )
-    return np.stack([*shape, *lexis, *share, first, last, questions, commas], axis=1)
+    marks = (
+        first,
+        last,
+        questions,
+        commas,
+    )
+    return np.stack([*shape, *lexis, *share, *marks], axis=1)
 
 
 def _repeated(words: Words, length: int) -> FloatArray:

@@ -124,7 +124,11 @@ class Words:
         rows = np.flatnonzero(kinds & loops.ALNUM)
         begins = np.searchsorted(rows, self.begins)
         return Words(
-            self.points, begins, self.places[rows], self.sizes[rows], self.keys[rows]
+            self.points,
+            begins,
+            self.places[rows],
+            self.sizes[rows],
+            self.keys[rows],
         )
 
     def runs(self, length: int, most: int) -> Terms:
@@ -141,5 +145,10 @@ def word_terms(texts: Sequence[str]) -> Terms:
 def letter_terms(texts: Sequence[str]) -> Terms:
     """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
     words = Words.of(texts, whole=True)
-    laid = (words.points, words.begins, words.places, words.sizes)
+    laid = (
+        words.points,
+        words.begins,
+        words.places,
+        words.sizes,
+    )
     return Terms.counted(*loops.letters_loop(*laid, *RUNS))

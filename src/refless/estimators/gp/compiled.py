@@ -77,7 +77,13 @@ class Compiled:
         few = len(posterior.y) <= 2 * DIRECTIONS
         dtype = dtype or (np.float64 if few else np.float32)
         directions, rest = _directions(posterior, groups)
-        columns = np.column_stack([posterior.alpha, posterior.ones, directions])
+        columns = np.column_stack(
+            [
+                posterior.alpha,
+                posterior.ones,
+                directions,
+            ]
+        )
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():

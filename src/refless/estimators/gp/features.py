@@ -156,7 +156,11 @@ class Tfidf:
         values /= np.sqrt(np.bincount(rows, np.square(values), n))[rows]
         is_rated = index < size
         starts = np.append(0, np.cumsum(is_rated))[terms.starts]
-        entries = (values[is_rated], index[is_rated], starts)
+        entries = (
+            values[is_rated],
+            index[is_rated],
+            starts,
+        )
         return csr_array(entries, shape=(n, size))
 
     def anchors(self, points: csr_array) -> csr_array:
@@ -184,5 +188,9 @@ def times(points: csr_array, table: FloatArray) -> FloatArray:
     """The product in the precision of the table; `astype` of scipy's would sort the entries."""
     from scipy.sparse import csr_array
 
-    entries = (points.data.astype(table.dtype), points.indices, points.indptr)
+    entries = (
+        points.data.astype(table.dtype),
+        points.indices,
+        points.indptr,
+    )
     return np.asarray(csr_array(entries, shape=points.shape) @ table)

@@ -123,7 +123,11 @@ def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array
         enough = features.lengths >= vocabulary.shape.high
         sizes = np.where(enough, 1.0 / np.sqrt(len(features.starts) * n_grams), 0.0)
         index = features.ids[starts[0] : starts[-1]]
-        entries = (np.repeat(sizes, np.diff(starts)), index, starts - starts[0])
+        entries = (
+            np.repeat(sizes, np.diff(starts)),
+            index,
+            starts - starts[0],
+        )
         matrices.append(csr_array(entries, shape=(len(sizes), vocabulary.features)))
     return matrices
 

@@ -109,7 +109,13 @@ def conditioned(
     kernel = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget
     posterior = exact(kernel, noise, data.y)
-    return Posterior(amplitudes, covariance, posterior, data.points, groups)
+    return Posterior(
+        amplitudes,
+        covariance,
+        posterior,
+        data.points,
+        groups,
+    )
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:

@@ -104,7 +104,12 @@ class StaticTable:
         with self.sums.lock:
             self.sums.add(every, self._sums)
             rows = self.sums.rows(every)
-            return _summed(rows, np.ones(len(rows)), parts, self.sums.vectors)
+            return _summed(
+                rows,
+                np.ones(len(rows)),
+                parts,
+                self.sums.vectors,
+            )
 
     def _parts(self, text: str) -> list[str]:
         """The parts of a text that the tokenizer reads one by one."""
@@ -209,7 +214,14 @@ def _loaded(
     except BaseException as broken:  # whatever a damaged file leads to
         raise _unreadable(folder, broken) from broken
     sums = PartSums(arrays[0].shape[1])
-    read = StaticTable(folder, reader, *arrays, unknown, is_split, sums)
+    read = StaticTable(
+        folder,
+        reader,
+        *arrays,
+        unknown,
+        is_split,
+        sums,
+    )
     return _checked(read, tokens)
 
 
