@@ -23,8 +23,7 @@ from estimators import summeval
 from refless.commands.score.accepting import accepting
 from refless.data.records import RatedPool
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 
 # quantile of the ratings that is the bar; share of wrong ones
 PROMISES = (

@@ -439,12 +439,9 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
 
 def _compared(given: Any, **more: Any) -> Pair:
     """What `refless compare` says of two systems."""
-    from refless import CompareResult, compare
+    from refless import compare
 
-    found = compare(given, **more)
-    if not isinstance(found, CompareResult):
-        raise TypeError("ratings were given, and read as pairs")
-    return found.comparison.pairs[0]
+    return compare(given, **more).comparison.pairs[0]
 
 
 def alone(data: Path, runs: int, seed: int) -> None:

@@ -27,9 +27,9 @@ from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.baselines import length_only
-from refless.evaluation.groups import codes, mean_of_others
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.held_out import Agreement, agreement
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.registry.errors import InputError
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval

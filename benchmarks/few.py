@@ -24,8 +24,7 @@ from estimators import summeval
 from refless.commands.validate.versus_judges import line, linear
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, codes
 
 RATINGS = (30, 36, 60, 120)
 OTHERS = 30

@@ -24,9 +24,8 @@ from estimators import summeval
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import read_pool
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
 from refless.evaluation.scoring import scored
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, codes
 
 MOST = 300  # rated texts, and judged ones
 COLUMNS = ("single", "all", "systems", "single, new system", "new system")

@@ -29,8 +29,7 @@ from refless.commands.next.d_optimal import most_telling
 from refless.commands.next.sampling_design import Units, items_to_draw, outputs_to_draw
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.correlation import spearman
 from refless.stats.intervals import student
 

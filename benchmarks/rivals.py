@@ -35,8 +35,7 @@ from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.reading import scale_of
 from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.registry.errors import RefLessError
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman

@@ -27,8 +27,7 @@ from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import Reading, read_pool
 from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.correlation import spearman
 
 FOLDS = 5

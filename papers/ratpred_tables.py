@@ -14,9 +14,8 @@ from reranking import reranking
 from williams import williams
 
 from refless.evaluation import jackknife
-from refless.evaluation.groups import codes
 from refless.extensions.ratpred.model import Range
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
 from refless.stats.correlation import pearson, spearman

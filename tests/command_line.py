@@ -45,8 +45,26 @@ class Ran:
         return json.loads(self.out)
 
     @property
+    def line(self) -> str:
+        """Standard output on one line."""
+        return " ".join(self.out.split())
+
+    @property
+    def notes(self) -> str:
+        """Standard error on one line."""
+        return " ".join(self.err.split())
+
+    def ended(self, code: int, said: str) -> bool:
+        """Whether it ended with this status, and said so on standard error."""
+        return self.code == code and said in self.err
+
+    def refuses(self, said: str) -> bool:
+        """Whether it ended as wrong usage or input do, and said why."""
+        return self.ended(2, said)
+
+    @property
     def found(self) -> Any:
-        """The same without the notes, which name files."""
+        """Its JSON without the notes, which name files."""
         return unnoted(self.json)
 
 
@@ -74,6 +92,18 @@ def run(*words: object, stdin: str | bytes = b"") -> Ran:
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else int(bool(left.code))
     return Ran(code, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
+
+
+def run_well(*words: object, stdin: str | bytes = b"") -> Ran:
+    """The same of a command line that must end with status 0."""
+    ran = run(*words, stdin=stdin)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def json_of(*words: object) -> Any:
+    """The JSON that a command line writes to standard output."""
+    return run(*words, "--format", "json").json
 
 
 def repeated(flag: str, values: Iterable[object]) -> list[object]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,13 @@ def huse_pool() -> RatedPool:
 
 def printed_by(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A script of papers/ as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(PAPERS / script), *arguments]
+    return started(PAPERS / script, *arguments)
+
+
+def started(script: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """A script as users start it, without any warning on the way."""
+    words = map(str, (script, *arguments))
+    command = [sys.executable, "-W", "error", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

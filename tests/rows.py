@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from command_line import headlines
+from refless.data.tables import Columns, Reading
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -62,6 +65,11 @@ def column(rows: Iterable[Row], name: str) -> list[Any]:
     return [row.get(name) for row in rows]
 
 
+def by_columns(**roles: Any) -> Reading:
+    """A reading by which columns play these roles."""
+    return Reading(columns=Columns(**roles))
+
+
 class Frame:
     """Rows as data frames of any library hold them: columns by name, and no truth value."""
 
@@ -90,6 +98,15 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> Any:
             sheet.append(row)
     book.save(path)
     return book
+
+
+def csv_of(rows: Rows, **settings: Any) -> str:
+    """Rows as CSV, with the columns of the first one."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [*rows[0]], **settings)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def write(folder: Path, name: str, content: str | bytes) -> str:

@@ -1,5 +1,7 @@
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
+from refless.commands.compare.run import compare_choices as compare_choices
+from refless.commands.compare.run import compare_scores as compare_scores
 from refless.commands.compare.scores import ScoresResult as ScoresResult
 from refless.commands.compare.wins_result import WinsResult as WinsResult
 from refless.commands.explain.result import ExplainResult as ExplainResult
@@ -9,14 +11,18 @@ from refless.commands.fit.run import fit as fit
 from refless.commands.judge.raters import RatersResult as RatersResult
 from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
+from refless.commands.judge.run import judge_choices as judge_choices
+from refless.commands.judge.run import judge_raters as judge_raters
 from refless.commands.next.plan import PlanResult as PlanResult
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
+from refless.commands.next.study import plan as plan
 from refless.commands.pairs.judged import JudgedResult as JudgedResult
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
 from refless.commands.validate.result import ValidateResult as ValidateResult
 from refless.commands.validate.run import validate as validate
+from refless.commands.validate.run import validate_choices as validate_choices
 from refless.data.human import pool_of as pool_of
 from refless.data.records import Estimates as Estimates
 from refless.data.records import Neighbor as Neighbor

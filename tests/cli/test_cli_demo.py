@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from command_line import run, too_wide
+from command_line import run_well, too_wide
 
 
 def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Says that it is simulated, shows trust and estimates, writes the sample, and its last
     command lines run on it."""
     monkeypatch.chdir(tmp_path)
-    ran = run("demo", "--out-dir", "sample")
-    assert ran.code == 0
+    ran = run_well("demo", "--out-dir", "sample")
     assert "SIMULATED" in ran.out.splitlines()[0]
     assert "Agreement with people" in ran.out
     assert "expects your raters to give" in ran.out
@@ -26,8 +25,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(commands) == 4
     assert commands[3].startswith("  refless compare ")
     for command in commands[1:3]:
-        again = run(*shlex.split(command)[1:])
-        assert again.code == 0, again.err
+        again = run_well(*shlex.split(command)[1:])
         assert (
             again.out.split("signature: ")[0].strip() in ran.out
         )  # the same numbers, from files

@@ -8,17 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from command_line import run, too_wide
-from refless.commands.lists.result import ListResult
+from command_line import json_of, run, too_wide
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.datasets import DATASETS
 from refless.metrics.kernels import KERNELS
 from refless.metrics.protocol import METRICS
 from refless.registry.signature import Signature
+from schemas import fits
 
-SCHEMA = ListResult.schema()
 KINDS = {
     "estimators": {
         **ESTIMATORS,
@@ -31,9 +29,8 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_json(name: str) -> None:
     """Each thing with a line about it; what its parameters take, their defaults and purposes."""
-    found = run("list", name, "--format", "json").json
-    Draft202012Validator.check_schema(SCHEMA)
-    Draft202012Validator(SCHEMA).validate(found)
+    found = json_of("list", name)
+    fits(found)
     assert (found["command"], found["kind"]) == ("list", name)
     assert str(Signature.parse(found["signature"])) == found["signature"]
     assert [row["name"] for row in found["listed"]] == [*KINDS[name]]
@@ -54,7 +51,7 @@ def test_text_and_rows(name: str) -> None:
     """A table each within 80 columns; a row a parameter in CSV."""
     out = run("list", name).out
     assert not too_wide(out)
-    listed = run("list", name, "--format", "json").json["listed"]
+    listed = json_of("list", name)["listed"]
     for row in listed:
         assert f"\n{row['name']}\n" in f"\n{out}"
         for one in row["parameters"]:
@@ -76,9 +73,9 @@ def test_page(name: str, tmp_path: Path) -> None:
 def test_what_there_is_no_list_of() -> None:
     """Other words, and what cannot be fetched."""
     ran = run("list", "people")
-    assert (ran.code, "there are estimators, metrics, datasets" in ran.err) == (2, True)
+    assert ran.refuses("there are estimators, metrics, datasets")
     ran = run("list", "metrics", "--get", "bleu")
-    assert (ran.code, "--get goes with the list of datasets" in ran.err) == (2, True)
+    assert ran.refuses("--get goes with the list of datasets")
 
 
 @pytest.mark.parametrize(

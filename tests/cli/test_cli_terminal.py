@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from command_line import NEIGHBORS, jsonl, rated_rows, run, too_wide
+from command_line import NEIGHBORS, jsonl, rated_rows, run, run_well, too_wide
 from refless.cli import console
 from refless.cli.flags import command_of, help_of
 from refless.commands import COMMANDS, function_of
@@ -36,8 +36,7 @@ def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Thirty are listed at most, --help among them; the list of commands has the first sentence.
     """
     monkeypatch.setenv("COLUMNS", "80")
-    ran = run(name, "--help")
-    assert ran.code == 0
+    ran = run_well(name, "--help")
     assert not too_wide(ran.out)
     listed, rare = options_of(name)
     table, _, below = ran.out.partition("Seldom needed")

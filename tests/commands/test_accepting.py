@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import headlines, jsonl, run
+from command_line import headlines, json_of, jsonl, run
 from refless.commands.score.accepting import SURE, accepting
 
 
@@ -124,21 +124,17 @@ def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ign
     words = ("score", new, "--rated", rated, "--scale", "1", "5", "--accept-above", "3")
     plain = run(*words, "--at-most-wrong", "0.1")
     assert "Without a person" in plain.out
-    assert "at most 10 % lie below 3, with 90 % confidence" in " ".join(
-        plain.out.split()
-    )
-    found = run(*words, "--at-most-wrong", "0.1", "--format", "json").json
+    assert "at most 10 % lie below 3, with 90 % confidence" in plain.line
+    found = json_of(*words, "--at-most-wrong", "0.1")
     least = found["accepted"]["chosen"]["threshold"]
     taken = [item["estimate"] >= least for item in found["items"]]
     assert np.mean(np.array(taken) == good[120:].astype(bool)) > 0.9
     assert "accept:3|wrong:0.1" in found["signature"]
     many = run(*words, "--at-most-wrong", "0.001")
-    assert "No output can do without a person" in " ".join(many.out.split())
+    assert "No output can do without a person" in many.line
     for more, problem in (
         (("--at-most-wrong", "0"), "--at-most-wrong must lie between 0 and 1, got 0"),
     ):
         assert problem in run(*words, *more).err
     high = run(*words[:-1], "9")
-    assert "--accept-above is in the raters' units, from 1 to 5; got 9" in " ".join(
-        high.err.split()
-    )
+    assert "--accept-above is in the raters' units, from 1 to 5; got 9" in high.notes

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from refless import compare
+from refless import compare_choices
 from refless.commands.compare.board import board, votes_of
 from refless.commands.compare.bradley_terry import (
     PairVotes,
@@ -222,7 +222,7 @@ def arena(votes: int = 30, voters: int = 0) -> list[dict[str, Any]]:
 
 def test_compare_says_who_leads() -> None:
     """The first line names the leader; rows have ranks, and JSON the same board."""
-    result = compare(arena())
+    result = compare_choices(arena())
     words = " ".join(str(result).split())
     assert words.startswith(
         "strong leads: it is preferred to each of the other 3 systems."
@@ -234,7 +234,7 @@ def test_compare_says_who_leads() -> None:
     assert rows[0]["ahead_of"] == ["middle", *[row["name"] for row in rows[2:]]]
     assert rows[0]["interval"][0] < rows[0]["win_rate"] < rows[0]["interval"][1]
     assert rows[2]["ranks"] == rows[3]["ranks"] == [3, 4]
-    two = compare(arena(), system=("strong", "weak"))
+    two = compare_choices(arena(), system=("strong", "weak"))
     assert two.to_dict()["board"] is None
 
 
@@ -243,7 +243,7 @@ def test_tied_for_first() -> None:
     rows = [
         row for row in arena(10) if "strong" not in (row["model_a"], row["model_b"])
     ]
-    words = " ".join(str(compare(rows)).split())
+    words = " ".join(str(compare_choices(rows)).split())
     assert "tied for first" in words.split("choices")[0]
 
 
@@ -260,7 +260,7 @@ def test_voters_are_clusters_from_four_on() -> None:
     assert (few.voters, few.clusters) == (3, ("source",))
     assert (many.voters, many.clusters) == (0, ("source", "voter"))
     assert "This is how 3 voters rate" in " ".join(
-        str(compare(arena(30, voters=3))).split()
+        str(compare_choices(arena(30, voters=3))).split()
     )
     votes = votes_of(
         read_pool(arena(30, voters=5)).pool, ["middle", "poor", "strong", "weak"]

@@ -12,7 +12,16 @@ import pytest
 from scipy.stats import ttest_rel
 
 import refless
-from command_line import ANY_NEIGHBOR, headlines, jsonl, run, too_wide, unnoted
+from command_line import (
+    ANY_NEIGHBOR,
+    headlines,
+    json_of,
+    jsonl,
+    run,
+    run_well,
+    too_wide,
+    unnoted,
+)
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
 from rows import column, of_system, without
@@ -33,8 +42,7 @@ def test_two_systems(file: Path) -> None:
     Its own difference is the paired t-test of its scores; other systems' are not asked.
     """
     words = ("compare", file, "--scale", 1, 5, "--score-column", "judge")
-    ran = run(*words, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(*words, "--format", "json")
     (pair,) = ran.json["pairs"]
     assert (pair["first"], pair["second"]) == ("new", "old")
     rated = [row for row in outputs() if row["item"] < "i024"]
@@ -76,8 +84,7 @@ def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None
     other = jsonl(tmp_path / "other.jsonl", rows)
     quick = ANY_NEIGHBOR if command == "compare" else ()  # which reads no scores
     words = (command, *quick, "--score-column", "judge")
-    ran = run(*words, jsonl(tmp_path / "rows.jsonl", strange))
-    assert ran.code == 0, ran.err
+    ran = run_well(*words, jsonl(tmp_path / "rows.jsonl", strange))
     assert "of the outputs lie outside those of the rated texts" in " ".join(
         (ran.out + ran.err).split()
     )
@@ -140,12 +147,11 @@ def test_a_file_for_each_system(tmp_path: Path, file: Path) -> None:
             if row["system"] == name
         ]
         files.append(jsonl(tmp_path / f"{name}.jsonl", mine))
-    ran = run(*COMPARE, *files, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(*COMPARE, *files, "--format", "json")
     (pair,) = ran.json["pairs"]
     assert (pair["first"], pair["second"], pair["items"]) == ("old", "new", 60)
     assert pair["paired"]
-    one = run(*COMPARE, file, "--format", "json").json["pairs"][0]
+    one = json_of(*COMPARE, file)["pairs"][0]
     assert pair["difference"]["value"] == pytest.approx(-one["difference"]["value"])
 
 
@@ -159,8 +165,7 @@ def test_the_last_release(tmp_path: Path) -> None:
         )
         for name in ("old", "new")
     )
-    ran = run(*COMPARE, old, new, "--fail-if-worse", "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(*COMPARE, old, new, "--fail-if-worse", "--format", "json")
     (pair,) = ran.json["pairs"]
     assert (pair["first"], pair["second"]) == ("old", "new")
     assert ran.json["gate"]["verdict"] == "passed"
@@ -184,7 +189,7 @@ def test_the_last_release(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "outputs.jsonl").write_bytes(file.read_bytes())
     runs = [tmp_path / name / "outputs.jsonl" for name in "12"]
-    (pair,) = run(*COMPARE, *runs, "--fail-if-worse", "--format", "json").json["pairs"]
+    (pair,) = json_of(*COMPARE, *runs, "--fail-if-worse")["pairs"]
     assert (pair["first"], pair["second"]) == (str(runs[0]), str(runs[1]))
 
 
@@ -203,7 +208,7 @@ def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
             jsonl(tmp_path / "old.jsonl", without(old, *lacking)),
             jsonl(tmp_path / "new.jsonl", without(new, *lacking)),
         ]
-        return run(*COMPARE, *files, "--format", "json").json["pairs"][0]
+        return json_of(*COMPARE, *files)["pairs"][0]
 
     found = pair("system")
     assert (found["paired"], found["both_rated"]) == (True, 24)

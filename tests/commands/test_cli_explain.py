@@ -8,10 +8,12 @@ import pytest
 
 from command_line import (
     NEIGHBORS,
+    json_of,
     jsonl,
     output_rows,
     rated_rows,
     run,
+    run_well,
     too_wide,
     unnoted,
 )
@@ -111,8 +113,7 @@ def test_sources_go_with_their_texts(folder: Path) -> None:
 def test_no_evidence(folder: Path, text: str, reason: str) -> None:
     """No estimate, but a reason in words, and no empty table."""
     words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", text)
-    found = run(*words, "--format", "json")
-    assert found.code == 0
+    found = run_well(*words, "--format", "json")
     assert found.json["estimate"] is None
     assert found.json["reason"] == reason
     shown = run(*words).out
@@ -150,10 +151,10 @@ def test_bytes_that_are_no_text(folder: Path) -> None:
 def test_too_few_rated_texts(folder: Path, tmp_path: Path) -> None:
     """A model says how many it needs; nothing is said of shares that there are not."""
     rows = [{"id": f"t{i}", "text": f"text {i}", "rating": i} for i in range(3)]
-    ran = run("explain", TEXT, "--rated", jsonl(tmp_path / "few.jsonl", rows))
-    assert ran.code == 0, ran.err
+    ran = run_well("explain", TEXT, "--rated", jsonl(tmp_path / "few.jsonl", rows))
     assert (
-        "No estimate (too-few): a model needs 5 rated texts, and here are 3." in ran.out
+        "No estimate (too-few): a model needs 5 rated texts, and there are 3."
+        in ran.out
     )
     assert "share" not in ran.out
 
@@ -162,7 +163,7 @@ def test_what_adds_up(tmp_path: Path) -> None:
     """In the raters' units, little parts as one, also where the sum leaves the scale."""
     rows = [{"text": row["text"], "rating": row["rating"]} for row in rated_rows()]
     words = ("explain", "--rated", jsonl(tmp_path / "r.jsonl", rows), TEXT)
-    found = run(*words, "--scale", 1, 5, "--format", "json").json
+    found = json_of(*words, "--scale", 1, 5)
     total = found["mean"] + sum(part["addition"] for part in found["parts"])
     assert found["estimate"] == pytest.approx(total)
     ran = run(*words, "--scale", 1, 5)
@@ -174,9 +175,9 @@ def test_what_adds_up(tmp_path: Path) -> None:
             f"{found['parts'][0]['name']} {found['parts'][0]['addition']:+.2f}" in text
         )
         assert f"together {total:.2f}." in text
-    plain = run(*words, "--format", "json").json
+    plain = json_of(*words)
     assert plain["mean"] == pytest.approx(found["mean"])
-    assert run(*words, *NEIGHBORS, "--format", "json").json["mean"] is None
+    assert json_of(*words, *NEIGHBORS)["mean"] is None
     assert "adds up" not in run(*words, *NEIGHBORS).out
 
 

@@ -111,7 +111,7 @@ def test_what_to_rate_is_of_the_system_that_is_named(folder: Path) -> None:
     file = jsonl(folder / "two.jsonl", rows)
     ran = scored(folder, "two.jsonl", "--estimator", "gp:use_source=no")
     assert file.exists()
-    said = " ".join(ran.out.split())
+    said = ran.line
     assert "20 of 20 (100 %) of odd are unlike the rated texts (" in said
     named = said.split("such as ")[1].split(". ")[0].split(", ")
     assert len(named) == 3

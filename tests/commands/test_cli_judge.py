@@ -1,17 +1,15 @@
 """refless judge: metric columns against human ratings."""
 
-import csv
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 from scipy.stats import rankdata
 
-from command_line import headlines, jsonl, run, too_wide
-from refless.commands.judge.result import JudgeResult
-from rows import column, only, without
+from command_line import headlines, json_of, jsonl, run, run_well, too_wide
+from rows import column, csv_of, only, without, write
+from schemas import fits
 
 QUICK = ("--resamples", "60")
 JSON = (*QUICK, "--format", "json")
@@ -44,20 +42,14 @@ def rated(tmp_path: Path) -> Path:
     return jsonl(tmp_path / "rated.jsonl", rows())
 
 
-def fits(found: object) -> None:
-    """The schema of its record."""
-    schema = JudgeResult.schema()
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(found)
-
-
 def test_who_is_better(rated: Path) -> None:
     """Text at 80 columns: the good column leads, the bad one is beaten."""
-    ran = run("judge", rated, "--score-column", "good", "--score-column", "bad", *QUICK)
-    assert ran.code == 0, ran.err
+    ran = run_well(
+        "judge", rated, "--score-column", "good", "--score-column", "bad", *QUICK
+    )
     assert too_wide(ran.out) == []
     assert "good > bad" in ran.out
-    assert "texts good agrees best with people" in " ".join(ran.out.split())
+    assert "texts good agrees best with people" in ran.line
     for heading in ("Segments", "Systems"):
         assert heading in ran.out
 
@@ -65,8 +57,7 @@ def test_who_is_better(rated: Path) -> None:
 def test_json_fits_its_schema(rated: Path) -> None:
     """Names, intervals, both levels, signature; a metric computed here brings its own."""
     words = ("--score-column", "good", "--score-column", "bad", "-m", "bleu")
-    ran = run("judge", rated, *words, *QUICK, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well("judge", rated, *words, *QUICK, "--format", "json")
     found = ran.json
     fits(found)
     assert {one["name"] for one in found["segments"]["metrics"]} == {
@@ -103,8 +94,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     ]
     path = jsonl(tmp_path / "many.jsonl", many)
     flags = ("--score-column", "good", "--group", "item", *QUICK)
-    ran = run("judge", path, *flags, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well("judge", path, *flags, "--format", "json")
     found = ran.json
     fits(found)
     assert found["n"] == 48
@@ -136,10 +126,9 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
     """Ratings and scores are enough; a blank score is left out and counted."""
     bare = [{"rating": row["rating"], "good": row["good"]} for row in rows()]
     bare[3]["good"] = None
-    ran = run(
+    ran = run_well(
         "judge", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK
     )
-    assert ran.code == 0, ran.err
     assert "good: 1 of 48 texts have no score" in ran.err
     assert "there is no system column" in ran.out
 
@@ -191,8 +180,7 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
         "judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK
     )
     assert (
-        "noise shows no agreement with people that chance could not explain"
-        in " ".join(ran.out.split())
+        "noise shows no agreement with people that chance could not explain" in ran.line
     )
     assert "Nearest" not in ran.out
     more = ("--score-column", "noise2", *QUICK)
@@ -200,7 +188,7 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
     ran = run(
         "judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more
     )
-    said = " ".join(ran.out.split())
+    said = ran.line
     assert (
         "no metric is shown to agree with people. The best of 2, noise2, has Spearman"
         in said
@@ -220,7 +208,7 @@ def test_patterns_of_score_columns(rated: Path) -> None:
 
 def test_one_metric_is_not_the_best(rated: Path) -> None:
     """If there is nothing to compare with, its correlation is all there is to say."""
-    told = " ".join(run("judge", rated, "--score-column", "good", *QUICK).out.split())
+    told = run("judge", rated, "--score-column", "good", *QUICK).line
     assert "good agrees with people: Spearman 0." in told
     assert "best" not in told.split("Segments")[0]
 
@@ -242,11 +230,7 @@ VERDICTS = ("--score-column", "judge", "--column", "rating=human", *QUICK)
 
 def table(path: Path, rows: list[dict[str, object]]) -> Path:
     """A CSV file; None is a blank cell."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(rows[0])
-        lines.writerows(row.values() for row in rows)
-    return path
+    return Path(write(path.parent, path.name, csv_of(rows, lineterminator="\n")))
 
 
 def verdicts(right: float = 0.9, n: int = 120) -> list[dict[str, object]]:
@@ -287,9 +271,8 @@ def grades(n: int = 80) -> list[dict[str, object]]:
 
 def said(path: Path, column: str, *words: object) -> tuple[str, str]:
     """Standard output and error of a judge of grades, in one line each."""
-    ran = run("judge", path, "--score-column", column, *QUICK, *words)
-    assert ran.code == 0, ran.err
-    return " ".join(ran.out.split()), " ".join(ran.err.split())
+    ran = run_well("judge", path, "--score-column", column, *QUICK, *words)
+    return ran.line, ran.notes
 
 
 @pytest.fixture
@@ -302,7 +285,7 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     path = table(tmp_path / "words.csv", verdicts())
     ran = run("judge", path, *VERDICTS)
     assert (ran.code, too_wide(ran.out)) == (0, []), ran.err
-    told = " ".join(ran.out.split())
+    told = ran.line
     assert (
         "estimate a pass rate or filter single outputs cannot be told from 60 ratings"
         in told
@@ -310,7 +293,7 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     assert "people pass 26 5 people fail 8 21" in told
     assert "estimate a rate cannot be told" in told
     assert "Of all 120 rows, 60 of them rated" in told
-    found = run("judge", path, *VERDICTS, "--format", "json").json
+    found = json_of("judge", path, *VERDICTS)
     fits(found)
     (one,) = found["judges"]
     assert one["table"] == {"tp": 26, "fp": 8, "fn": 5, "tn": 21}
@@ -345,7 +328,7 @@ def test_gate_on_measures(
     """The ends of intervals decide; what is missed is worse than what cannot be told."""
     path = table(tmp_path / "words.csv", verdicts(right))
     ran = run("judge", path, *VERDICTS, "--require", wanted)
-    assert (ran.code, gate in ran.err) == (code, True), ran.err
+    assert ran.ended(code, gate)
 
 
 @pytest.mark.parametrize(("shift", "code"), [(-1.0, 3), (1.0, 3), (0.0, 0)])
@@ -369,7 +352,7 @@ def test_gate_on_the_size_of_the_bias(tmp_path: Path, shift: float, code: int) -
         "bias<=0.2",
         *QUICK,
     )
-    assert (ran.code, "judge: size of the bias" in ran.err) == (code, True), ran.err
+    assert ran.ended(code, "judge: size of the bias")
 
 
 def test_one_share_of_pairs_of_systems(graded: Path) -> None:
@@ -386,7 +369,7 @@ def test_one_share_of_pairs_of_systems(graded: Path) -> None:
 def test_slices_that_are_named(tmp_path: Path) -> None:
     """By a column; a slice of four ratings is named and not tested."""
     path = table(tmp_path / "words.csv", verdicts())
-    told = " ".join(run("judge", path, *VERDICTS, "--by", "topic").out.split())
+    told = run("judge", path, *VERDICTS, "--by", "topic").line
     assert "Fewer than 10 ratings, not tested: topic rare." in told
     assert "topic news 28" in told
     assert "length" not in told.split("Where judge errs")[1].split("What is not")[0]
@@ -394,17 +377,7 @@ def test_slices_that_are_named(tmp_path: Path) -> None:
 
 def test_passing_from_where_the_user_says(graded: Path) -> None:
     """Both columns pass from 4 on; errors in the units of the ratings stay."""
-    found = run(
-        "judge",
-        graded,
-        "--score-column",
-        "judge",
-        "--pass",
-        "4",
-        *QUICK,
-        "--format",
-        "json",
-    ).json
+    found = json_of("judge", graded, "--score-column", "judge", "--pass", "4", *QUICK)
     fits(found)
     both = [(row["rating"] >= 4, row["judge"] >= 4) for row in grades()]
     counts = [both.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0))]
@@ -421,7 +394,7 @@ def test_own_family(graded: Path) -> None:
     assert "family others" not in told
     assert "family own 40 0.800 1.000 [" in told
     ran = run("judge", graded, "--score-column", "kind", "--own", "none*", *QUICK)
-    assert (ran.code, "matches none of the systems: gpt-a" in ran.err) == (2, True)
+    assert ran.refuses("matches none of the systems: gpt-a")
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "4")])
@@ -445,10 +418,7 @@ def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
     for number in (single, together):
         assert number["interval"][0] < number["value"] < number["interval"][1]
     ran = run("judge", graded, "--score-column", "judge", "--runs", *QUICK)
-    assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("--runs needs a --score-column for each run")
 
 
 def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
@@ -465,18 +435,15 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
     assert found["runs"] == apart["runs"]
     assert [each["name"] for each in found["judges"]] == ["said 0", "said 1", "said 2"]
     ran = run("judge", path, "--score-column", "said", *QUICK)
-    assert (ran.code, "refless judge --runs" in ran.err) == (2, True)
+    assert ran.refuses("refless judge --runs")
     twice = table(tmp_path / "twice.csv", [*long, long[0] | {"said": 9}])
     ran = run("judge", twice, "--score-column", "said", "--runs", *QUICK)
-    assert (ran.code, "id 't000' has two said scores in run '0'" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("id 't000' has two said scores in run '0'")
     nameless = without(long, "id")
     ran = run(
         "judge", table(tmp_path / "n.csv", nameless), "--score-column", "said", "--runs"
     )
-    assert (ran.code, "there are runs, but no ids" in ran.err) == (2, True)
+    assert ran.refuses("there are runs, but no ids")
 
 
 def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
@@ -506,9 +473,7 @@ def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
 
 def test_within_systems(graded: Path) -> None:
     """Spearman of what is left of the ranks after each system's mean."""
-    found = run(
-        "judge", graded, "--score-column", "kind", *QUICK, "--format", "json"
-    ).json
+    found = json_of("judge", graded, "--score-column", "kind", *QUICK)
     left = []
     for name in ("rating", "kind"):
         column = rankdata([row[name] for row in grades()])
@@ -536,12 +501,12 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
     assert run("judge", graded, *flags, "--format", "json", "-o", record).code == 3
     score = ("score", graded, "--rated", graded, "--judged-by", record)
     same = run(*score, "--score-column", "judge", "--rubric", rubric)
-    assert (same.code, "gate failed: judge: mae" in same.err) == (0, True), same.err
+    assert same.ended(0, "gate failed: judge: mae")
     assert "the ratings are not those" not in same.err
     other = run(*score, "--score-column", "kind", "--rubric", rubric)
-    assert (other.code, "judges judge, and not 'kind'" in other.err) == (2, True)
+    assert other.refuses("judges judge, and not 'kind'")
     plain = run(*score, "--score-column", "judge")
-    assert (plain.code, "was made with another rubric" in plain.err) == (2, True)
+    assert plain.refuses("was made with another rubric")
     fewer = table(tmp_path / "fewer.csv", grades(60))
     few = run(
         "score",
@@ -557,7 +522,7 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
     assert "the ratings are not those by which" in few.err
     record.write_text("[]")
     broken = run(*score, "--score-column", "judge")
-    assert (broken.code, "no JSON of refless judge" in broken.err) == (2, True)
+    assert broken.refuses("no JSON of refless judge")
 
 
 @pytest.mark.parametrize(
@@ -658,7 +623,7 @@ def test_before_without_a_common_text(graded: Path, tmp_path: Path) -> None:
     others = [row | {"text": f"another text {i}"} for i, row in enumerate(grades())]
     older = table(tmp_path / "before.csv", others)
     ran = run("judge", graded, "--score-column", "judge", "--before", older, *QUICK)
-    assert (ran.code, "--before has none of these texts" in ran.err) == (2, True)
+    assert ran.refuses("--before has none of these texts")
 
 
 def test_other_rows_on_another_scale(tmp_path: Path) -> None:
@@ -710,10 +675,7 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
     once[7]["n"] = -1
     path = table(tmp_path / "bad.csv", once)
     ran = run("judge", path, "--score-column", "judge", "--column", "mix=n", *QUICK)
-    assert (ran.code, "mix=n: -1 of id '007' is no number from 0" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("mix=n: -1 of id '007' is no number from 0")
 
 
 def passed(right: float = 0.9, n: int = 60) -> list[dict[str, object]]:
@@ -730,8 +692,7 @@ def passed(right: float = 0.9, n: int = 60) -> list[dict[str, object]]:
 
 def measures_of(path: Path, *words: object) -> dict[str, float | None]:
     """The measures of the one judge, by name."""
-    ran = run("judge", path, "--score-column", "judge", *words, *JSON)
-    assert ran.code == 0, ran.err
+    ran = run_well("judge", path, "--score-column", "judge", *words, *JSON)
     return {
         name: part["value"] for name, part in ran.json["judges"][0]["measures"].items()
     }
@@ -746,17 +707,17 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     assert "kappa" not in measures_of(path)
     told = said(path, "judge")[1]
     assert (
-        "judge: scores go from 3 to 5 and ratings go from 0 to 1, so in other units"
+        "judge: scores go from 3 to 5 and ratings go from 0 to 1: the units differ"
         in told
     )
-    assert "--pass X says from where on" in told
+    assert "beside verdicts, --pass X is the least" in told
     assert measures_of(path, "--pass", "4") == plain
     rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
     path = table(tmp_path / "rated.csv", rated)
     assert measures_of(path)["mae"] is None  # verdicts are in other units
     told = said(path, "judge")[1]
     assert (
-        "judge: scores go from 0 to 1 and ratings go from 2 to 5, so in other units"
+        "judge: scores go from 0 to 1 and ratings go from 2 to 5: the units differ"
         in told
     )
     assert measures_of(path, "--pass", "4") == plain
@@ -796,13 +757,7 @@ def test_a_word_among_verdicts_is_named(tmp_path: Path) -> None:
     ]
     path = table(tmp_path / "words.csv", rows)
     ran = run("judge", path, *VERDICTS)
-    assert (
-        ran.code,
-        "line 42, column 'judge': score 'unsure' is not a number" in ran.err,
-    ) == (
-        2,
-        True,
-    )
+    assert ran.refuses("line 42, column 'judge': score 'unsure' is not a number")
     ran = run("judge", path, *VERDICTS, "--skip-bad")
     assert (ran.code, "Cohen's kappa" in ran.out) == (0, True), ran.err
 
@@ -861,15 +816,9 @@ def test_gates_that_cannot_be_answered_are_refused(
     ran = run(
         "judge", path, "--score-column", "judge", "--require", "kappa>=0.6", *QUICK
     )
-    assert (ran.code, "no row has both a rating and a score of judge" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("no row has both a rating and a score of judge")
     ran = run("judge", graded, "-m", "bleu", "--require", "kappa>=0.6", *QUICK)
-    assert (ran.code, "--require and --before go with --score-column" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("--require and --before go with --score-column")
     pairs = [
         {
             "prompt": f"p{i}",
@@ -891,9 +840,7 @@ def test_gates_that_cannot_be_answered_are_refused(
         "--runs",
         *QUICK,
     )
-    assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), (
-        ran.err
-    )
+    assert ran.refuses("--runs, --require cannot be answered")
     half = table(tmp_path / "half.csv", [row | {"none": None} for row in grades()])
     assert "1 metric." in said(half, "judge", "--score-column", "none")[0]
 

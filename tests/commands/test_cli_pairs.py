@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, repeated, run
+from command_line import json_of, jsonl, repeated, run, run_well
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_validate(folder: Path) -> None:
     """Held out by source the estimator is of use; length, words, a coin and people stand beside."""
     out = ("-o", folder / "page.html", "-o", folder / "found.json")
-    ran = run("validate", folder / "pairs.jsonl", *out)
-    assert ran.code == 0, ran.err
+    ran = run_well("validate", folder / "pairs.jsonl", *out)
     assert (
         "Use the Gaussian process: it picks the text that people preferred in"
         in ran.out
@@ -75,7 +74,7 @@ def test_validate(folder: Path) -> None:
 def test_scores_beside_the_texts(folder: Path) -> None:
     """A judge's scores are read, judged alone, and left out of the texts' own line."""
     words = ("validate", folder / "pairs.jsonl", "--score-column", "words")
-    found = run(*words, "--format", "json").json
+    found = json_of(*words)
     names = [line["name"] for line in found["judges"]]
     assert names[:3] == [
         "the Gaussian process + scores",
@@ -87,8 +86,7 @@ def test_scores_beside_the_texts(folder: Path) -> None:
 def test_score(folder: Path) -> None:
     """Careful systems are preferred to broken ones; the estimate is a share of choices."""
     words = ("score", folder / "new.jsonl", "--rated", folder / "pairs.jsonl")
-    ran = run(*words, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(*words, "--format", "json")
     means = ran.json["systems"]
     assert 1 > means["careful"]["mean"] > 0.5 > means["broken"]["mean"] > 0
     assert len(ran.json["items"]) == 12
@@ -108,7 +106,7 @@ def test_compare(folder: Path) -> None:
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
     failed = run(*two, "--fail-if-worse", "-o", f"junit:{folder / 'gate.xml'}")
     assert "<failure" in (folder / "gate.xml").read_text()
-    assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)
+    assert failed.ended(3, "gate failed: broken is worse")
     other = (
         "compare",
         folder / "pairs.jsonl",
@@ -118,15 +116,13 @@ def test_compare(folder: Path) -> None:
         "careful",
     )
     assert run(*other, "--fail-if-worse").code == 0
-    one, back = (
-        run(*words, "--format", "json").json["wins"][0] for words in (two, other)
-    )
+    one, back = (json_of(*words)["wins"][0] for words in (two, other))
     assert one["by_item"]["rate"] == pytest.approx(1 - back["by_item"]["rate"])
 
 
 def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
     """Of two systems their own choices count, of all systems all; what is shown comes first."""
-    every = run("compare", folder / "pairs.jsonl", "--format", "json").json
+    every = json_of("compare", folder / "pairs.jsonl")
     words = (
         "compare",
         folder / "pairs.jsonl",
@@ -135,10 +131,10 @@ def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
         "--system",
         "broken",
     )
-    two = run(*words, "--format", "json").json
+    two = json_of(*words)
     assert every["choices"] == sum(pair["by_item"]["choices"] for pair in every["wins"])
     assert two["choices"] == two["wins"][0]["by_item"]["choices"] < every["choices"]
-    told = " ".join(run("compare", folder / "pairs.jsonl").out.split())
+    told = run("compare", folder / "pairs.jsonl").line
     assert told.startswith(
         "careful leads: it is preferred to each of the other 2 systems."
     )
@@ -161,10 +157,8 @@ def test_meta(folder: Path) -> None:
         "truth",
     )
     ran = run(*words)
-    assert "truth picks the text that people preferred most often" in " ".join(
-        ran.out.split()
-    )
-    turned = run(*words, "--lower-is-better", "truth", "--format", "json").json
+    assert "truth picks the text that people preferred most often" in ran.line
+    turned = json_of(*words, "--lower-is-better", "truth")
     assert [line["name"] for line in turned["judges"]] == ["words", "truth"]
     assert turned["use"] is None
 
@@ -210,8 +204,7 @@ def test_what_makes_no_sense_of_pairs(folder: Path, words: str, said: str) -> No
 def test_a_pipe(folder: Path) -> None:
     """Standard input is read as pairs where that is said."""
     text = (folder / "pairs.jsonl").read_text()
-    ran = run("validate", "-", "--read", "format=preference-pairs", stdin=text)
-    assert ran.code == 0, ran.err
+    run_well("validate", "-", "--read", "format=preference-pairs", stdin=text)
 
 
 def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
@@ -231,9 +224,9 @@ def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "pairs.jsonl", rows)
     words = repeated("--score-column", [f"s{j}" for j in range(12)])
     ran = run("judge", path, *words)
-    best = run("judge", path, *words, "--format", "json").json["judges"][0]
+    best = json_of("judge", path, *words)["judges"][0]
     assert best["interval"][0] > 0.5
-    said = " ".join(ran.out.split())
+    said = ran.line
     assert (
         "On these 80 pairs no score is shown to agree with people. The best of 12,"
         in said

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import headlines, run
+from command_line import headlines, run, run_well
+from rows import csv_of, write
 
 Row = dict[str, object]
 SCORED = ("--score-column", "judge", "--scale", "1", "5")
@@ -18,7 +19,7 @@ COMMANDS = {
     "judge": "corrected means of all rows do not hold",
     "compare": "--selection unknown lets them teach estimates, and no more",
     "score": "have some rated that are drawn at random",
-    "next": "foretold as if they were",
+    "next": "forecast is made as if they were",
 }
 
 
@@ -48,19 +49,14 @@ def rated_if(rows: Sequence[Row], rated: Callable[[int, Row], bool]) -> list[Row
 
 def written(path: Path, rows: Sequence[Row]) -> Path:
     """A CSV file."""
-    with path.open("w", newline="") as file:
-        lines = csv.DictWriter(file, [*rows[0]])
-        lines.writeheader()
-        lines.writerows(rows)
-    return path
+    return Path(write(path.parent, path.name, csv_of(rows)))
 
 
 def noted(command: str, *words: object) -> str:
     """The standard error of a command."""
     flags = ("--goal", "compare", "-n", "5") if command == "next" else ()
     flags = ("--resamples", "40") if command == "judge" else flags
-    ran = run(command, *words, *SCORED, *flags)
-    assert ran.code == 0, ran.err
+    ran = run_well(command, *words, *SCORED, *flags)
     return ran.err
 
 

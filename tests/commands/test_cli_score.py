@@ -13,12 +13,14 @@ from command_line import (
     NEIGHBORS,
     Ran,
     headlines,
+    json_of,
     jsonl,
     new_rows,
     output_rows,
     rated_rows,
     repeated,
     run,
+    run_well,
     too_wide,
 )
 from refless.registry.signature import Signature
@@ -119,9 +121,7 @@ def test_the_design_is_told(
     assert (
         run("fit", folder / "rated.jsonl", *NEIGHBORS, *group, "--to", model).code == 0
     )
-    saved = run(
-        "score", folder / "outputs.jsonl", "--model", model, "--format", "json"
-    ).json
+    saved = json_of("score", folder / "outputs.jsonl", "--model", model)
     for name in ("design", "rated_design", "signature"):
         assert saved[name] == ran.json[name]
 
@@ -277,7 +277,7 @@ def test_gate_on_coverage(folder: Path) -> None:
     coverage = gated(folder, "--format", "json").json["coverage"]
     assert coverage < 1
     ran = gated(folder, "--min-coverage", coverage)
-    assert (ran.code, "gate passed: coverage" in ran.err) == (0, True)
+    assert ran.ended(0, "gate passed: coverage")
     assert gated(folder, "--min-coverage", coverage + 0.01).code == 3
 
 
@@ -346,8 +346,7 @@ def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
     rest = [row for row in rated_rows() if row not in mixed]
     both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
     whole = scored(folder, *SCALE, "--format", "json").found
-    ran = run("score", both, *NEIGHBORS, *SCALE, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well("score", both, *NEIGHBORS, *SCALE, "--format", "json")
     assert ran.found == whole
     absent = without(output_rows(), "rating")
     other = jsonl(tmp_path / "other.jsonl", [*rated_rows(), *absent])
@@ -390,8 +389,7 @@ def test_wide_names_fit(tmp_path: Path) -> None:
         tmp_path / "r.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(rows)]
     )
     near = ("--estimator", "bleu-neighbors:max_fraction=1")
-    ran = run("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, *near)
-    assert ran.code == 0
+    ran = run_well("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, *near)
     assert not too_wide(ran.out)
     assert not too_wide(run("validate", rated, *near).out)
     explained = run("explain", "--rated", rated, rows[0]["text"], *near)
@@ -437,8 +435,7 @@ def test_groups_that_change_nothing_are_told(folder: Path) -> None:
         folder / "rated.jsonl",
         "--estimator",
     )
-    ran = run(*words, small, "--group", "source")
-    assert ran.code == 0
+    ran = run_well(*words, small, "--group", "source")
     assert "--group source changes nothing here" in ran.err
     for other in ((small,), ("bleu-neighbors", "--group", "source")):
         assert "changes nothing" not in run(*words, *other).err
@@ -497,7 +494,7 @@ def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:
     ]
     asked = jsonl(tmp_path / "outputs.jsonl", outputs)
     flags = ("score", asked, "--rated", rated, "--scale", "1", "5")
-    assert "so the interval of c is a guess" in " ".join(run(*flags).out.split())
+    assert "so the interval of c is a guess" in run(*flags).line
     rows += [
         {"text": f"{row['text']} at last", "system": "d", "rating": 3}
         for row in rows[:20]

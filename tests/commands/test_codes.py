@@ -39,7 +39,7 @@ def test_codes_among_ratings(codes: list[float], ends: str) -> None:
         assert line.startswith(count)
         blank = f"reading={{'rating-map': '{code:g}='}}"
         assert f"not rated, leave these cells blank or say {blank}" in line
-    assert f"scale=({ends.replace(' ', ', ')}) says so" in scale
+    assert f"give scale=({ends.replace(' ', ', ')})" in scale
 
 
 def test_stars_of_zero() -> None:
@@ -120,4 +120,4 @@ def test_unscored_rows_are_no_accident(tmp_path: Path) -> None:
     assert (
         "mean rating is 1 of texts without a score and 4 of those with one" in ran.err
     )
-    assert "Of all 41 rows, 40 of them rated" in " ".join(ran.out.split())
+    assert "Of all 41 rows, 40 of them rated" in ran.line

@@ -319,8 +319,8 @@ def test_results_speak_to_their_reader(tmp_path: Path) -> None:
     judged = refless.judge(ROWS, score_column="gpt4", resamples=40)
     ran = run("judge", path, "--score-column", "gpt4", "--resamples", 40)
     assert "--" not in "\n".join(judged.notes)
-    assert "scale=(MIN, MAX) says so" in "\n".join(judged.notes)
-    assert "--scale MIN MAX says so" in ran.err
+    assert "give scale=(MIN, MAX)" in "\n".join(judged.notes)
+    assert "give --scale MIN MAX" in ran.err
     assert "after each change, with before." in judged.content("html")
     assert "after each change, with --before." in ran.out
 

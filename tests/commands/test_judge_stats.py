@@ -205,9 +205,6 @@ def test_rows_count_by_their_mass() -> None:
         assert np.ptp(once[name].interval) != pytest.approx(
             np.ptp(plain[name].interval)
         )
-    assert (
-        effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
-    )
 
 
 def test_rows_without_a_score_stay_in() -> None:

@@ -99,7 +99,7 @@ def test_which_to_use(first: str, second: str, used: str) -> None:
         "nothing": np.full(60, np.nan),
     }
     predicted = {name: kinds[name] for name in (first, second)}
-    assert to_use(table(HUMAN, predicted, reference=first)) == used
+    assert to_use(table(HUMAN, predicted, reference=first), {}) == used
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_scores_that_change_nothing(other, used: str) -> None:
     """An exact tie goes to the texts alone; one that is merely not told apart does not."""
     found = table(HUMAN, {"both": NEAR, "texts": other}, reference="both")
     assert to_use(found, {"both": "texts"}) == used
-    assert to_use(found) == "both"
+    assert to_use(found, {}) == "both"
 
 
 def test_lines_and_what_they_are_held_against() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command_line import ANY_NEIGHBOR, jsonl, run
+from command_line import ANY_NEIGHBOR, json_of, jsonl, run, run_well
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless import CompareResult, UsageError
 from refless.evaluation.planned_look import at_planned_look, chance_by_end, planned_look
@@ -159,11 +159,10 @@ def test_many_systems_and_the_command_line(tmp_path: Path) -> None:
         if row["system"] == "old"
     ]
     file = jsonl(tmp_path / "rows.jsonl", [*rows, *third])
-    ran = run(
+    ran = run_well(
         "compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "12,24", "--of", 60
     )
-    assert ran.code == 0, ran.err
-    words = " ".join(ran.out.split())
+    words = ran.line
     assert "This is look 2 of 3, at 24 of 60 planned items" in words
     assert "2 pairs out of 3 need no further ratings." in words
     ran = run("compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "5")
@@ -248,10 +247,9 @@ def test_a_p_value_of_one_look_is_the_plain_one() -> None:
 
 def test_a_plan_with_looks() -> None:
     """Five looks take 2.5 % more at the end, and three quarters of one look's on average."""
-    ran = run("next", "--plan", "--looks", 5)
-    assert ran.code == 0, ran.err
+    ran = run_well("next", "--plan", "--looks", 5)
     assert "Planned looks" in ran.out
-    result = run("next", "--plan", "--looks", 5, "--format", "json").json
+    result = json_of("next", "--plan", "--looks", 5)
     fixed = result["goals"][-1]["ratings"]
     steps = result["looks"]
     assert steps[-1]["ratings"] == pytest.approx(1.025 * fixed, rel=0.01)
@@ -261,7 +259,7 @@ def test_a_plan_with_looks() -> None:
     ended = [0, *(step["ended"] for step in steps)]
     expected = sum((before[k + 1] - before[k]) * (1 - ended[k]) for k in range(5))
     assert 0.75 < expected / fixed < 0.9
-    assert f"on average after {expected:,.0f} of" in " ".join(ran.out.split())
+    assert f"on average after {expected:,.0f} of" in ran.line
     assert f"--looks 5 --of {steps[-1]['ratings'] // 2}" in ran.out
     assert run("next", "--plan").out.find("Planned looks") == -1
     refused = run("next", "--plan", "--looks", 5, "-n", 100)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.until_decided import decided, false_alarms, over_pools, race
 
 import refless
-from command_line import ANY_NEIGHBOR, headlines, jsonl, run
+from command_line import ANY_NEIGHBOR, headlines, json_of, jsonl, run_well
 from refless.commands.next.racing import race_plan
 from refless.stats.group_sequential import LookPlan
 
@@ -111,12 +111,11 @@ def test_the_file_for_raters(tmp_path: Path) -> None:
         1,
         5,
     )
-    ran = run(*words, "-o", out)
-    assert ran.code == 0, ran.err
+    ran = run_well(*words, "-o", out)
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 4 * 12
     assert "--goal best" in ran.out.split("Then")[1]
-    assert run(*words, "-n", 3, "--format", "json").json["n"] == 3
+    assert json_of(*words, "-n", 3)["n"] == 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import jsonl, run
+from command_line import jsonl, run, run_well
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.evaluation.groups import drawn_rows
@@ -83,8 +83,7 @@ def test_validate_draws_aloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     rated = jsonl(tmp_path / "rated.jsonl", rows)
     neighbors = ("--estimator", "bleu-neighbors", "--format", "json")
     monkeypatch.setattr("refless.commands.validate.run.AT_MOST", 40)
-    part = run("validate", rated, *neighbors, "--seed", "2")
-    assert part.code == 0
+    part = run_well("validate", rated, *neighbors, "--seed", "2")
     assert "validated on 40 rated texts drawn from 60" in part.err
     assert part.json["estimator"]["n"] == 40
     assert "drawnfrom:60|drawseed:2" in part.json["signature"]

@@ -26,7 +26,8 @@ def said(ratings: list[float], **more: Any) -> str:
 def test_a_usual_scale_is_proposed(low: int, high: int) -> None:
     """Both ends were given: what says so, to be copied."""
     ratings = [low, high, *[(low + high) / 2] * 18]
-    expected = f"go from {low} to {high}; if they can go no further, scale=({low}, {high}) says so"
+    remedy = f"if these are the ends of a scale, give scale=({low}, {high})"
+    expected = f"go from {low} to {high}; {remedy}"
     assert said(ratings) == UNKNOWN + expected
 
 
@@ -37,7 +38,7 @@ def test_ratings_that_do_not_tell_it() -> None:
         ([1.5, *[4.25] * 19], "1.5 to 4.25"),
         ([2.0, *[4.0] * 19], "2 to 4"),
     ):
-        expected = f"go from {ends}, which does not tell it; scale=(MIN, MAX) says it, if there"
+        expected = f"go from {ends}, which does not tell it; if there is one, give scale=(MIN, MAX)"
         assert said(ratings).startswith(UNKNOWN + expected)
 
 
@@ -58,7 +59,7 @@ def test_commands_say_it(tmp_path: Path, command: str) -> None:
         "explain": [headlines(2)[1], "--rated", rated, *NEIGHBORS],
         "compare": [rated, *NEIGHBORS],
     }
-    assert run(command, *words[command]).err.count("--scale 1 5 says so") == 1
+    assert run(command, *words[command]).err.count("give --scale 1 5") == 1
     assert "no scale is known" not in run(command, *words[command], "--scale", 1, 5).err
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import jsonl, run
+from command_line import json_of, jsonl, run
 from refless.evaluation.scales import are_ratings
 from refless.registry.arrays import FloatArray
 from refless.stats.intervals import Interval
@@ -76,13 +76,10 @@ def test_thumbs_in_two_codes(tmp_path: Path) -> None:
     assert measures["bias"]["value"] is None
     assert measures["spearman"]["value"] is not None
     assert (
-        "scores go from 0 to 1 and ratings go from -1 to 1, so in other units"
-        in ran.err
+        "scores go from 0 to 1 and ratings go from -1 to 1: the units differ" in ran.err
     )
-    page = " ".join(run("judge", path, *flags).out.split())
+    page = run("judge", path, *flags).line
     assert "the judge's scores are not in the units of the ratings" in page
-    passes = run("judge", path, *flags, "--pass", 1, "--format", "json").json["judges"][
-        0
-    ]
+    passes = json_of("judge", path, *flags, "--pass", 1)["judges"][0]
     assert passes["measures"]["judge_rate"]["value"] == pytest.approx(15 / 20)
     assert passes["measures"]["base_rate"]["value"] == pytest.approx(14 / 20)

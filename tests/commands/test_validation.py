@@ -11,8 +11,8 @@ from refless.commands.validate.run import validate
 from refless.commands.validate.validation import Validation, validation
 from refless.data.design import group_names
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import split
+from refless.registry.arrays import codes
 from refless.registry.errors import UsageError
 
 from refless.data.records import RatedPool  # isort: skip
@@ -25,7 +25,7 @@ def validated(pool: RatedPool, group: str = "id") -> Validation:
     labels = group_names(pool, group)
     parts = split(pool, codes(labels))
     estimates = estimator.cross_validated(pool, parts.groups, parts.blocks)
-    return validation(pool, parts, {"it": estimates}, group=group)
+    return validation(pool, parts, {"it": estimates}, group=group, twins={})
 
 
 def test_codes_are_numbers_from_zero() -> None:

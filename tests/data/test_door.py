@@ -7,7 +7,6 @@ Where a file leaves a choice, the command that is printed for it is run, too.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import shlex
@@ -19,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import rows
 from command_line import Ran, jsonl, run
 from places import EXPORTS
 from rows import renamed
@@ -116,21 +116,16 @@ class Sibling:
 
 def write(folder: Path, name: str, content: Any) -> None:
     """A file in the format of its ending."""
-    path = folder / name
     if isinstance(content, bytes | str):
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        rows.write(folder, name, content)
     elif name.endswith(".jsonl"):
-        jsonl(path, content)
+        jsonl(folder / name, content)
     elif name.endswith(".json"):
-        path.write_text(json.dumps(content), encoding="utf-8")
+        rows.write(folder, name, json.dumps(content))
     else:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            delimiter = "\t" if name.endswith(".tsv") else ","
-            writer = csv.DictWriter(
-                file, list(content[0]), delimiter=delimiter, restval=""
-            )
-            writer.writeheader()
-            writer.writerows(content)
+        delimiter = "\t" if name.endswith(".tsv") else ","
+        table = rows.csv_of(content, delimiter=delimiter, restval="")
+        rows.write(folder, name, table)
 
 
 def value(result: Any, found: str) -> float | None:
@@ -535,7 +530,7 @@ UNITS = (
         "judge sqm.csv --scale 0 6 --score-column GEMBA",
         None,
         "bias",
-        said=("GEMBA: scores go from", "in other units"),
+        said=("GEMBA: scores go from", "the units differ"),
     ),
     Sibling(
         "units: thumbs of -1 and 1 beside ratings from 1 to 5",
@@ -554,7 +549,7 @@ UNITS = (
         "judge thumbs.csv --scale 1 5 --score-column thumb",
         None,
         "bias",
-        said=("thumb: scores go from -1 to 1", "in other units"),
+        said=("thumb: scores go from -1 to 1", "the units differ"),
     ),
 )
 

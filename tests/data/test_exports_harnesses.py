@@ -63,7 +63,7 @@ def test_thresholds_of_promptfoo(tmp_path: Path, threshold: float) -> None:
     share = sum(score >= threshold for score in (0.25, 0.5, 0.75, 1.0)) / 4
     half, lines = rate("scores.polite")
     assert half == 0.75
-    assert "scores.polite: scores pass from 0.5 on; --pass X says otherwise" in lines
+    assert "scores.polite: scores pass from 0.5 on; --pass X sets another bar" in lines
     assert ("--score-column passes.polite reads what it passed" in lines) == (
         threshold == 0.75
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import rows
 from places import ROOT, TESTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
@@ -16,9 +17,7 @@ SKIP = Reading(skip_bad=True)
 
 
 def write(folder: Path, content: str | bytes, name: str = "p.jsonl") -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
+    return rows.write(folder, name, content)
 
 
 BAD = [  # a row, what is said of it, and its column

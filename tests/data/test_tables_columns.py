@@ -22,6 +22,7 @@ from refless.data.tables import (
 from refless.data.tables.cells import each_once
 from refless.data.tables.names import _QUOTES, _forms
 from refless.registry.errors import InputError, UsageError
+from rows import by_columns
 
 
 def table(folder: Path, *rows: dict[str, Any], name: str = "pool.jsonl") -> str:
@@ -50,7 +51,7 @@ def test_ambiguous_column(tmp_path: Path) -> None:
     path = table(tmp_path, {"output": "a", "response": "b", "rating": 1})
     with pytest.raises(InputError, match=r"'output', 'response'.*--column text"):
         read_pool([path])
-    read = read_pool([path], Reading(columns=Columns(text="response")))
+    read = read_pool([path], by_columns(text="response"))
     assert read.pool.texts == ("b",)
     assert "text from" not in read.notes[0]
 
@@ -69,7 +70,7 @@ def test_unknown_column(tmp_path: Path) -> None:
         with pytest.raises(
             InputError, match=r"did you mean 'Essay Set'\?.*'text', 'rating'"
         ):
-            read_pool([path], Reading(columns=Columns(task=wrong)))
+            read_pool([path], by_columns(task=wrong))
 
 
 def test_patterns_of_columns(tmp_path: Path) -> None:
@@ -77,26 +78,22 @@ def test_patterns_of_columns(tmp_path: Path) -> None:
     wide = {"text": "a", "rater2": 2, "rater1": 1, "rater10": 6, "note": "x"}
     path = table(tmp_path, wide, {**wide, "text": "b"})
     for pattern, mean in (("rater*", 3), ("rater?", 1.5), ("*1", 1)):
-        read = read_pool([path], Reading(columns=Columns(rating=(pattern,))))
+        read = read_pool([path], by_columns(rating=(pattern,)))
         assert read.pool.human.tolist() == [mean, mean]
-    both = Reading(columns=Columns(rating=("rater1", "rater*")))
+    both = by_columns(rating=("rater1", "rater*"))
     assert set(read_pool([path], both).pool.ratings.annotators) == {
         "rater1",
         "rater2",
         "rater10",
     }
     named = table(tmp_path, {"text": "a", "rater*": 5, "rater1": 1}, name="named.jsonl")
-    assert (
-        read_pool([named], Reading(columns=Columns(rating=("rater*",)))).pool.human == 5
-    )
+    assert read_pool([named], by_columns(rating=("rater*",))).pool.human == 5
     with pytest.raises(
         InputError, match=r"no column matches 'mark\*' \(--column rating\).*'rater2'"
     ):
-        read_pool([path], Reading(columns=Columns(rating=("mark*",))))
+        read_pool([path], by_columns(rating=("mark*",)))
     with pytest.raises(UsageError, match="drop --column annotator"):
-        read_pool(
-            [path], Reading(columns=Columns(rating=("rater*",), annotator="note"))
-        )
+        read_pool([path], by_columns(rating=("rater*",), annotator="note"))
 
 
 def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
@@ -114,13 +111,13 @@ def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no column 'sauce' \(--group\)"):
         read_pool(
             [table(tmp_path, {"text": "a", "rating": 1})],
-            Reading(columns=Columns(group="sauce")),
+            by_columns(group="sauce"),
         )
 
 
 def test_roles_of_another_kind_of_file_are_left_alone(tmp_path: Path) -> None:
     """Outputs may have any rating columns, pools any references: they are not looked up."""
-    flags = Reading(columns=Columns(rating=("quality",), annotator="who"))
+    flags = by_columns(rating=("quality",), annotator="who")
     path = table(tmp_path, {"text": "a", "rating": 1, "score": 2})
     assert read_outputs([path], flags).outputs.texts == ("a",)
     path = table(
@@ -260,7 +257,7 @@ def test_references_and_weights(tmp_path: Path) -> None:
     assert (outputs.references, outputs.weights) == ((("r", "s"),), ((1.0, -0.5),))
     file = tmp_path / "o.csv"
     file.write_text('text,r1,r2,w\na,x,y,"1, 0.5"\nb,x,,[1]\n')
-    reading = Reading(columns=Columns(reference=("r1", "r2"), weight="w"))
+    reading = by_columns(reference=("r1", "r2"), weight="w")
     outputs = read_outputs([str(file)], reading).outputs
     assert outputs.references == (("x", "y"), ("x",))
     assert outputs.weights == ((1.0, 0.5), (1.0,))
@@ -271,14 +268,14 @@ def test_weights_without_references(tmp_path: Path) -> None:
     path = table(tmp_path, {"text": "a", "weight": 80})
     assert read_outputs([path]).outputs.weights == ()
     with pytest.raises(InputError, match="no references"):
-        read_outputs([path], Reading(columns=Columns(weight="weight")))
+        read_outputs([path], by_columns(weight="weight"))
 
 
 def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     """A column that a flag gives to one role is no candidate for another."""
     path = tmp_path / "a.csv"
     path.write_text("output,response,rating\na b c,d e f,3\n", encoding="utf-8")
-    reading = Reading(columns=Columns(text="output", source="response"))
+    reading = by_columns(text="output", source="response")
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))
 
@@ -299,12 +296,12 @@ def test_any_column_may_be_the_group(tmp_path: Path) -> None:
         tmp_path,
         {"answer": "a", "rating": 1, "input": "p", "prompt": "q", "group": "g"},
     )
-    assert read_pool(path, Reading(columns=Columns(source="input"))).group == ()
-    named = Reading(columns=Columns(group="group", source="input"))
+    assert read_pool(path, by_columns(source="input")).group == ()
+    named = by_columns(group="group", source="input")
     assert read_pool(path, named).group == read_outputs(path, named).group == ("g",)
-    read = read_pool(path, Reading(columns=Columns(group="answer", source="input")))
+    read = read_pool(path, by_columns(group="answer", source="input"))
     assert (read.pool.texts, read.group) == (("a",), ("a",))
-    read = read_pool(path, Reading(columns=Columns(group="input")))
+    read = read_pool(path, by_columns(group="input"))
     assert (read.pool.sources, read.group) == (("q",), ("p",))
 
 
@@ -312,8 +309,8 @@ def test_a_score_is_no_rating(tmp_path: Path) -> None:
     """A column named as another tool's score, or as the text, is not found as something else."""
     path = table(tmp_path, {"text": "a", "score": 1, "input": "b"})
     with pytest.raises(InputError, match="no column for the rating"):
-        read_scored(path, Reading(columns=Columns(score=("score",))))
-    reading = Reading(columns=Columns(text="input", rating=("score",)))
+        read_scored(path, by_columns(score=("score",)))
+    reading = by_columns(text="input", rating=("score",))
     assert read_pool(path, reading).pool.sources == ()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import run
+from command_line import run_well
 from refless.data.tables import Columns, Reading, read_pool
 from refless.registry.errors import InputError, UsageError
 
@@ -140,7 +140,8 @@ def test_conditions_are_in_the_signature(tmp_path: Path) -> None:
         for i, s in enumerate("ab" * 20)
     ]
     path.write_text("\n".join(["text,system,rating,item,k", *lines]), encoding="utf-8")
-    ran = run("compare", path, "--scale", 1, 5, "--where", "k!=2", "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(
+        "compare", path, "--scale", 1, 5, "--where", "k!=2", "--format", "json"
+    )
     assert "where:k%21=2" in json.loads(ran.out)["signature"].replace("%3D", "=")
     assert "left out: 13 of 40 rows by --where 'k!=2'" in ran.err

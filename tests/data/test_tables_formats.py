@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Reading, read_outputs, read_pool
 from refless.data.tables.formats import delimiter_of
 from refless.registry.errors import InputError, MissingExtraError, UsageError
-from rows import write
+from rows import by_columns, csv_of, write
 
 ROWS = [
     {"id": "a", "text": "yes , I do", "rating": 3},
@@ -36,19 +36,11 @@ def jsonl(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def delimited(rows: list[dict[str, Any]], **settings: Any) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, rows[0], **settings)
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 CONTENTS = {
     "pool.jsonl": jsonl(ROWS),
     "pool.ndjson": jsonl(ROWS),
-    "pool.csv": delimited(ROWS),
-    "pool.tsv": delimited(ROWS, delimiter="\t", lineterminator="\n"),
+    "pool.csv": csv_of(ROWS),
+    "pool.tsv": csv_of(ROWS, delimiter="\t", lineterminator="\n"),
 }
 
 
@@ -96,7 +88,7 @@ def test_plain_text_keeps_blank_lines(tmp_path: Path) -> None:
 
 def test_plain_text_under_a_text_column_flag(tmp_path: Path) -> None:
     """Plain text has one column, which is the text whatever its flag says."""
-    reading = Reading(columns=Columns(text="EssayText"))
+    reading = by_columns(text="EssayText")
     assert read_outputs([write(tmp_path, "o.txt", "a\n")], reading).outputs.texts == (
         "a",
     )
@@ -245,9 +237,7 @@ def test_texts_survive_jsonl_and_csv(
     folder = tmp_path_factory.mktemp("texts")
     objects = [{"text": text} for text in rows]
     raw = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in objects)
-    quoted = delimited(
-        [{"id": str(i), **row} for i, row in enumerate(objects)], quoting=1
-    )
+    quoted = csv_of([{"id": str(i), **row} for i, row in enumerate(objects)], quoting=1)
     for name, content in (
         ("a.jsonl", jsonl(objects)),
         ("b.jsonl", raw),
@@ -292,9 +282,7 @@ EXCEL = (
     ";;\r\n"
     "3;\u00dcbrigens;2,25\r\n"
 )
-GERMAN = Reading(
-    columns=Columns(id="Kennung", text="Antwort des Systems", rating=("Note",))
-)
+GERMAN = by_columns(id="Kennung", text="Antwort des Systems", rating=("Note",))
 
 
 @pytest.mark.parametrize("first", ["", "\ufeff", "\r\n"])
@@ -409,7 +397,7 @@ def test_json_in_cells(tmp_path: Path) -> None:
     path.write_text(
         'text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', encoding="utf-8"
     )
-    reading = Reading(columns=Columns(rating=("rating.fluency",)))
+    reading = by_columns(rating=("rating.fluency",))
     assert read_pool(path, reading).pool.human.tolist() == [4, 2]
     with pytest.raises(
         InputError, match=r"the cells hold JSON: --column rating=COLUMN\.NAME"

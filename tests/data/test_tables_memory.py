@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, outputs_of
-from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError, UsageError
-from rows import Frame, columns_of
+from rows import Frame, by_columns, columns_of
 
 ROWS: list[dict[str, Any]] = [
     {"id": 7, "text": "a", "rating": 4.5, "annotator": "x", "prompt": "p"},
@@ -137,9 +137,9 @@ def test_places_in_memory() -> None:
             4,
         )
         with pytest.raises(InputError, match=f"^{name}: there is no column 'txt'"):
-            read_pool(source, Reading(columns=Columns(text="txt")))
+            read_pool(source, by_columns(text="txt"))
         with pytest.raises(InputError, match=f"^{name}: there is no column 'rater'"):
-            read_pool(source, Reading(columns=Columns(rating=("rater",))))
+            read_pool(source, by_columns(rating=("rater",)))
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,10 @@ def test_numpy_scalars_and_arrays() -> None:
             "keep": np.bool_(1),
         }
     ]
-    pool = read_pool(rows, Reading(columns=Columns(task="keep"))).pool
+    pool = read_pool(rows, by_columns(task="keep")).pool
     assert (pool.ids, pool.human.tolist(), pool.tasks) == (("5",), [3], ("true",))
     frame = Frame({0: ["a"], 1: [2]})
-    assert read_pool(
-        frame, Reading(columns=Columns(text="0", rating=("1",)))
-    ).pool.texts == ("a",)
+    assert read_pool(frame, by_columns(text="0", rating=("1",))).pool.texts == ("a",)
     listed = {
         "text": ["a"],
         "references": [np.array(["r", "s"], dtype=object)],
@@ -233,7 +231,7 @@ def test_records_pass_through() -> None:
     assert read_outputs(pool).outputs.sources == ("p",)
     for reading, told in (
         (Reading(scale=(1, 6)), "made with --scale 1 5"),
-        (Reading(columns=Columns(group="prompt")), "no column 'prompt'"),
+        (by_columns(group="prompt"), "no column 'prompt'"),
     ):
         with pytest.raises(UsageError, match=told):
             read_pool(pool, reading)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from rows import workbook, write
+from rows import by_columns, workbook, write
 
 NESTED = [
     {"text": "a", "scores": {"fluency": 4, "by": [{"who": "x", "n": 1}]}, "rating": 1},
@@ -53,14 +53,14 @@ def test_a_column_that_has_a_dot_comes_first(tmp_path: Path) -> None:
     """A name as it stands beats a way into an object."""
     row = '{"text": "a", "scores": {"fluency": 4}, "scores.fluency": 2}\n'
     file = write(tmp_path, "pool.jsonl", row)
-    read = read_pool(file, Reading(columns=Columns(rating=("scores.fluency",))))
+    read = read_pool(file, by_columns(rating=("scores.fluency",)))
     assert read.pool.human.tolist() == [2]
 
 
 def test_a_misspelled_dotted_name(tmp_path: Path) -> None:
     """The nearest one is suggested."""
     with pytest.raises(InputError, match=r"did you mean 'scores.fluency'"):
-        read_pool(NESTED, Reading(columns=Columns(rating=("scores.fluencies",))))
+        read_pool(NESTED, by_columns(rating=("scores.fluencies",)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_lists_of_ratings(name: str, content: str, tmp_path: Path) -> None:
 def test_places_as_annotators() -> None:
     """A pattern of dotted names makes each place an annotator."""
     rows = [{"text": "a", "rating": [4, 5]}, {"text": "b", "rating": [1, None]}]
-    pool = read_pool(rows, Reading(columns=Columns(rating=("rating.*",)))).pool
+    pool = read_pool(rows, by_columns(rating=("rating.*",))).pool
     assert pool.ratings.annotators == ("rating.0", "rating.1")
     assert pool.human.tolist() == [4.5, 1]
 
@@ -101,7 +101,7 @@ def test_lists_by_annotators() -> None:
         ("y", 2),
     ]
     wide = [{"text": "a", "rater1": [4, 5], "rater2": 1}]
-    ratings = read_pool(wide, Reading(columns=Columns(rating=("rater*",)))).pool.ratings
+    ratings = read_pool(wide, by_columns(rating=("rater*",))).pool.ratings
     assert ratings.annotators == ("rater1", "rater2")
     assert ratings.annotator.tolist() == [0, 0, 1]
 

@@ -411,12 +411,12 @@ def test_votes_without_texts() -> None:
         ("a", "b", "b"),
     ]
     rows = [{"model_a": a, "model_b": b, "winner": won} for a, b, won in votes]
-    (pair,) = refless.compare(rows).wins
+    (pair,) = refless.compare_choices(rows).wins
     assert (pair.first, pair.second) == ("a", "b")
     assert pair.by_item.rate == pytest.approx((0 + 0 + 0.5 + 1) / 4)
     assert pair.by_item.choices == 4
     named = [row | {"question_id": i // 2} for i, row in enumerate(rows)]
-    assert refless.compare(named).groups == 2
+    assert refless.compare_choices(named).groups == 2
     with pytest.raises(InputError, match="no column for the text"):
         read_pool(rows)
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, PoolRead, Reading, parse_word_map, read_pool
+from refless.data.tables import PoolRead, Reading, parse_word_map, read_pool
 from refless.registry.errors import InputError, UsageError
+from rows import by_columns
 
 
 def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:
@@ -92,7 +93,7 @@ def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
     """Several rating columns share their words."""
     path = tmp_path / "p.csv"
     path.write_text("text,a,b\nx,yes,no\ny,,no\n")
-    reading = Reading(columns=Columns(rating=("a", "b")))
+    reading = by_columns(rating=("a", "b"))
     assert read_pool([str(path)], reading).pool.human.tolist() == [0.5, 0]
     path.write_text("text,a,b\nx,yes,down\n")
     with pytest.raises(InputError, match="'down', 'yes'"):
@@ -162,7 +163,7 @@ def test_no_rating(tmp_path: Path, rating: Any) -> None:
 def test_no_rating_in_any_column(tmp_path: Path) -> None:
     """With one annotator a column, a row that nobody rated is left out."""
     path = tmp_path / "p.csv"
-    reading = Reading(columns=Columns(rating=("a", "b")))
+    reading = by_columns(rating=("a", "b"))
     path.write_text("text,a,b\nx,1,2\ny,,\nz,,4\n")
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.human.tolist()) == (("x", "z"), [1.5, 4])
@@ -225,7 +226,7 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
     """One annotator a column: such a cell is no rating of that annotator."""
     path = tmp_path / "p.csv"
     path.write_text("text,ann,bob,cy\nnull,1,N/A,3\nNA,N/A,N/A,-\nx,n/a,5,?\n")
-    read = read_pool(str(path), Reading(columns=Columns(rating=("ann", "bob", "cy"))))
+    read = read_pool(str(path), by_columns(rating=("ann", "bob", "cy")))
     assert (read.pool.texts, read.pool.human.tolist()) == (("null", "x"), [2, 5])
     assert read.pool.ratings.annotators == ("ann", "bob", "cy")
     assert [note for note in read.notes if "read as blank" in note] == [

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import run
-from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from command_line import run_well
+from refless.data.tables import Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
-from rows import workbook
+from rows import by_columns, workbook
 
 pytest.importorskip("openpyxl")
 
@@ -38,13 +38,11 @@ def test_sheets_with_the_same_columns(tmp_path: Path) -> None:
         InputError, match=r"sheets 'ann', 'bob' have the same columns.*rated.xlsx#\*"
     ):
         read_pool(path)
-    pool = read_pool(f"{path}#*", Reading(columns=Columns(annotator="sheet"))).pool
+    pool = read_pool(f"{path}#*", by_columns(annotator="sheet")).pool
     assert pool.human.tolist() == [3, 4, 2, 4]  # means of both people
     assert pool.ratings.annotators == ("ann", "bob")
     assert read_pool(f"{path}#bob").pool.human.tolist() == [4, 4, 3, 3]
-    both = read_pool(
-        [f"{path}#ann", f"{path}#bob"], Reading(columns=Columns(annotator="sheet"))
-    )
+    both = read_pool([f"{path}#ann", f"{path}#bob"], by_columns(annotator="sheet"))
     assert both.pool.human.tolist() == [3, 4, 2, 4]
 
 
@@ -56,12 +54,9 @@ def test_a_sheet_a_system(tmp_path: Path) -> None:
         for s, r in ("a3", "b4")
     ]
     workbook(path, a=rows[0], b=rows[1])
-    outputs = read_outputs(
-        f"{path}#*", Reading(columns=Columns(system="sheet"))
-    ).outputs
+    outputs = read_outputs(f"{path}#*", by_columns(system="sheet")).outputs
     assert outputs.systems == ("a", "a", "b", "b")
-    ran = run("compare", f"{path}#*", "--scale", 1, 5)
-    assert ran.code == 0, ran.err
+    ran = run_well("compare", f"{path}#*", "--scale", 1, 5)
     assert "xlsx#b" in ran.out
 
 

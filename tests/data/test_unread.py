@@ -23,7 +23,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
-from rows import columns_of, only, renamed, without
+from rows import by_columns, columns_of, only, renamed, without
 
 Rows = list[dict[str, Any]]
 WORDS = ["valve", "filter", "seal", "lid", "button", "screw", "hose"]
@@ -117,9 +117,9 @@ def test_further_ratings_beside_the_ratings(names: tuple[str, ...]) -> None:
     )
     columns = tuple(flag.removeprefix("rating=") for flag in flags[1::2])
     assert columns == names
-    pool = read_pool(rows, Reading(columns=Columns(rating=columns))).pool
+    pool = read_pool(rows, by_columns(rating=columns)).pool
     assert pool.human.tolist() == [2, 3] * 5
-    alone = read_pool(rows, Reading(columns=Columns(rating=names[:1])))
+    alone = read_pool(rows, by_columns(rating=names[:1]))
     assert alone.pool.human.tolist() == [1, 2] * 5
     assert any(
         f"left unread: '{names[1]}', '{names[2]}'" in note for note in alone.notes
@@ -153,7 +153,7 @@ def test_a_text_that_all_systems_share() -> None:
     with pytest.raises(InputError, match=re.escape(said)) as raised:
         read_pool(rows)
     assert "--column text=written or --column text=answer" in raised.value.remedy
-    read = read_pool(rows, Reading(columns=Columns(text="answer")))
+    read = read_pool(rows, by_columns(text="answer"))
     assert "the rows: left unread: 'written'" in read.notes
 
 
@@ -267,7 +267,7 @@ def test_a_user_beside_a_prompt() -> None:
     assert (read.pool.sources[0], read.pool.ratings.annotators) == ("p 0", ())
     said = "left unread: 'user'; 'user' does not look like the annotator; --column annotator=user"
     assert any(said in note for note in read.notes)
-    named = read_pool(rows, Reading(columns=Columns(annotator="user")))
+    named = read_pool(rows, by_columns(annotator="user"))
     assert len(named.pool.ratings.annotators) == 8
 
 
@@ -358,8 +358,8 @@ def test_short_answers_have_no_criteria(
 def test_criteria_without_texts() -> None:
     """Ratings and a judge's scores alone do not say which rows are about one text."""
     rows = [{"rating": i % 2, "judge": 1, "category": "ab"[i % 2]} for i in range(8)]
-    reading = Reading(columns=Columns(score=("judge",)))
-    assert read_scored(rows, reading).pool.human.tolist() == [0, 1] * 4
+    human = read_scored(rows, by_columns(score=("judge",))).pool.human
+    assert sorted(human.tolist()) == [0] * 4 + [1] * 4
 
 
 def test_turns_of_conversations_are_texts() -> None:
@@ -431,7 +431,7 @@ def test_tasks_with_blank_inputs() -> None:
         InputError, match="or name another column with --column source=instruction"
     ):
         read_pool(rows)
-    named = read_pool(rows, Reading(columns=Columns(source="instruction")))
+    named = read_pool(rows, by_columns(source="instruction"))
     assert named.pool.sources[0] == "do 0"
 
 
@@ -440,8 +440,8 @@ def test_scores_inside_objects() -> None:
     for cell in ({"fluency": 1}, '{"fluency": 1}'):
         rows = [{"text": t, "rating": 1, "judge": cell} for t in "ab"]
         with pytest.raises(InputError, match=r"as in --score-column judge\.fluency"):
-            read_scored(rows, Reading(columns=Columns(score=("judge",))))
-        named = Reading(columns=Columns(score=("judge.fluency",)))
+            read_scored(rows, by_columns(score=("judge",)))
+        named = by_columns(score=("judge.fluency",))
         assert read_scored(rows, named).scores["judge.fluency"].tolist() == [1, 1]
 
 
@@ -525,9 +525,7 @@ def test_lists_that_name_nobody() -> None:
     rows = [
         {**row, "annotations": only(row["annotations"], "rating")} for row in shuffled()
     ]
-    notes = read_pool(
-        rows, Reading(columns=Columns(rating=("annotations.*.rating",)))
-    ).notes
+    notes = read_pool(rows, by_columns(rating=("annotations.*.rating",))).notes
     assert "the rows: each place in 'annotations' counts as one annotator" in notes
 
 
@@ -545,9 +543,7 @@ def wide(**more: Any) -> Rows:
 @pytest.mark.parametrize("name", ["avg", "Mean", "total", "std"])
 def test_summaries_are_no_annotators(name: str) -> None:
     """A pattern leaves them out, and they are named as unread."""
-    read = read_pool(
-        wide(**{name: sum}), Reading(columns=Columns(rating=("rating_*",)))
-    )
+    read = read_pool(wide(**{name: sum}), by_columns(rating=("rating_*",)))
     assert read.pool.ratings.annotators == ("rating_ann", "rating_bo", "rating_cy")
     assert f"the rows: left unread: 'rating_{name}'" in read.notes
 
@@ -561,19 +557,16 @@ def test_a_mean_under_another_name() -> None:
     with pytest.raises(
         InputError, match=f"'rating_final' is the mean .* alone: {every}"
     ):
-        read_pool(rows, Reading(columns=Columns(rating=("rating_*",))))
+        read_pool(rows, by_columns(rating=("rating_*",)))
 
 
 def test_annotators_who_agree_are_no_means() -> None:
     """Of three equal columns each is the mean of the others; a fourth person may be near it."""
     rows = [{"text": f"t{i}", "a": i % 5, "b": i % 5, "c": i % 5} for i in range(20)]
-    pool = read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool
+    pool = read_pool(rows, by_columns(rating=("a", "b", "c"))).pool
     assert len(pool.ratings.annotators) == 3
     rows[0] |= {"a": 1, "b": 3, "c": 2}
-    assert (
-        len(read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool)
-        == 20
-    )
+    assert len(read_pool(rows, by_columns(rating=("a", "b", "c"))).pool) == 20
 
 
 @pytest.mark.parametrize(
@@ -597,7 +590,7 @@ def test_models_are_no_annotators(name: str) -> None:
     ) as raised:
         read_pool(rows)
     assert "say so: --column annotator=annotator" in raised.value.remedy
-    named = Reading(columns=Columns(annotator="annotator"))
+    named = by_columns(annotator="annotator")
     assert read_pool(rows, named).pool.ratings.annotators == (name,)
     choices = [
         {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import refless
-from command_line import jsonl, run
+from command_line import jsonl, run, run_well
 from refless.data.tables import (
     ROLES,
     Columns,
@@ -22,7 +22,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError, UsageError
-from rows import renamed, without
+from rows import by_columns, csv_of, renamed, without, write
 
 Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
@@ -96,9 +96,7 @@ def test_two_that_could_be_the_rating(other: str) -> None:
         InputError, match=f"more than one column could be the rating: {said}"
     ):
         read_pool(rows)
-    assert read_pool(
-        rows, Reading(columns=Columns(rating=(other,)))
-    ).pool.human.tolist() == [5]
+    assert read_pool(rows, by_columns(rating=(other,))).pool.human.tolist() == [5]
 
 
 @pytest.mark.parametrize(
@@ -112,16 +110,14 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     for read in (read_pool, read_both):
         with pytest.raises(InputError, match=said):
             read(rows)
-    assert read_pool(
-        rows, Reading(columns=Columns(rating=(name,)))
-    ).pool.human.tolist() == [1, 2]
+    assert read_pool(rows, by_columns(rating=(name,))).pool.human.tolist() == [1, 2]
 
 
 def test_a_named_score_is_not_asked_about() -> None:
     """If no rating is there, the message offers no column that the user has named as a score."""
     rows = [{"text": "a", "llm_verdict": 1, "verdict": 1}]
     with pytest.raises(InputError, match="no column for the rating") as raised:
-        read_both(rows, Reading(columns=Columns(score=("llm_verdict",))))
+        read_both(rows, by_columns(score=("llm_verdict",)))
     assert "may be a judge's" not in str(raised.value)
 
 
@@ -162,7 +158,7 @@ def test_a_named_score_is_not_said_to_be_unread() -> None:
         {"gpt4": "a", "score": 1, "rating": 2},
         {"gpt4": "b", "score": 3, "rating": 2},
     ]
-    read = read_pool(rows, Reading(columns=Columns(text="gpt4", score=("score",))))
+    read = read_pool(rows, by_columns(text="gpt4", score=("score",)))
     assert not any("unread" in line for line in read.notes)
 
 
@@ -209,13 +205,12 @@ def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
         tmp_path / "rated.jsonl", [{**row, "who": "ann"} for row in rows[:40]]
     )
     flags = ("--column", "rating=mark", "--column", "annotator=who")
-    ran = run("compare", outputs, "--rated", rated, *flags)
-    assert ran.code == 0, ran.err
+    ran = run_well("compare", outputs, "--rated", rated, *flags)
     assert "40 rated texts are outputs compared here" in ran.err
     ran = run("compare", outputs, "--rated", rated, "--column", "rating=mrak")
-    assert (ran.code, "there is no column 'mrak'" in ran.err) == (2, True)
+    assert ran.refuses("there is no column 'mrak'")
     ran = run("compare", outputs, "--rated", outputs)
-    assert (ran.code, "no column for the rating" in ran.err) == (2, True)
+    assert ran.refuses("no column for the rating")
 
 
 def test_items_of_one_file_alone() -> None:
@@ -248,11 +243,7 @@ def wide(rows: Rows) -> Rows:
 def test_texts_side_by_side(tmp_path: Path, *, memory: bool) -> None:
     """Both texts of a row are compared as if they stood on rows of their own, which is said."""
     rows = without(judged(), "score")
-    path = tmp_path / "ab.csv"
-    with path.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.DictWriter(opened, [*wide(rows)[0]])
-        writer.writeheader()
-        writer.writerows(wide(rows))
+    path = write(tmp_path, "ab.csv", csv_of(wide(rows)))
     found: Any = refless.compare(wide(rows) if memory else path)
     plain: Any = refless.compare(rows)
     assert found.comparison.pairs == plain.comparison.pairs
@@ -345,8 +336,7 @@ def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
     ]
     file = tmp_path / "to-rate.csv"
     given = jsonl(tmp_path / "o.jsonl", rows)
-    ran = run("next", given, "--goal", "compare", "-n", 3, "-o", file)
-    assert ran.code == 0, ran.err
+    ran = run_well("next", given, "--goal", "compare", "-n", 3, "-o", file)
     assert "have the column 'human' filled in" in ran.out
     with file.open(newline="", encoding="utf-8") as opened:
         assert next(csv.reader(opened)) == [

@@ -71,14 +71,13 @@ def test_length_only_is_a_line_through_the_others(pool):
 @given(pools(), st.randoms(use_true_random=False))
 @pytest.mark.parametrize("name", list(BASELINES))
 def test_row_order_and_labels_do_not_matter(name, pool, random):
-    """Shuffled rows and renamed groups give the same predictions, bit for bit."""
+    """Shuffled rows and renamed groups give the same predictions."""
     order = list(range(len(pool[0])))
     random.shuffle(order)
     human, lengths, groups = (column[order] for column in pool)
     first = BASELINES[name](*pool)
-    assert np.array_equal(
-        BASELINES[name](human, lengths, -groups), first[order], equal_nan=True
-    )
+    again = BASELINES[name](human, lengths, -groups)
+    assert again == pytest.approx(first[order], abs=1e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", list(BASELINES))

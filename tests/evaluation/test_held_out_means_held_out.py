@@ -20,8 +20,7 @@ from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
 from refless.estimators.folds import folds_in, folds_of, whole
 from refless.evaluation import baselines
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do
 SCALE = (1.0, 5.0)

@@ -195,7 +195,7 @@ def test_score(folder: Path) -> None:
     """Said before the mean, in the JSON too; nothing of an honest judge, or one that is unread."""
     told = "'judge': 60 of 60 scores of the outputs lie outside those of the rated texts, 1 to 5."
     ran = of(folder, "scaled")
-    assert " ".join(ran.out.split()).startswith(told)
+    assert ran.line.startswith(told)
     assert not too_wide(ran.out)
     found = of(folder, "scaled", "--format", "json").json
     assert found["warnings"][-1].startswith(told)
@@ -214,9 +214,5 @@ def test_the_rating_as_a_judge(folder: Path) -> None:
     told = "'judge' orders the rated texts just as their ratings do: it may be the rating itself"
     assert told in " ".join(of(folder, "honest", rated="leaking").out.split())
     words = ("--scale", 1, 5, "--score-column", "judge", "--estimator", "gp")
-    assert told in " ".join(
-        run("validate", folder / "leaking.jsonl", *words).err.split()
-    )
-    assert told not in " ".join(
-        run("validate", folder / "rated.jsonl", *words).err.split()
-    )
+    assert told in run("validate", folder / "leaking.jsonl", *words).notes
+    assert told not in run("validate", folder / "rated.jsonl", *words).notes

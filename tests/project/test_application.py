@@ -14,7 +14,15 @@ from typing import Any
 import pytest
 
 import refless
-from command_line import headlines, jsonl, output_rows, rated_rows, run, unnoted
+from command_line import (
+    headlines,
+    jsonl,
+    output_rows,
+    rated_rows,
+    run,
+    run_well,
+    unnoted,
+)
 from refless.cli.flags import flags_of
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
@@ -290,8 +298,7 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
     ]
     path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
     found = refless.validate(path, estimator="bleu-neighbors", **more)
-    again = run(*shlex.split(found.command)[1:], "--format", "json")
-    assert again.code == 0, again.err
+    again = run_well(*shlex.split(found.command)[1:], "--format", "json")
     assert again.found == unnoted(found.to_dict())
     for role in more.get("columns", ()):
         assert found.command.count(f"--column {role}=") == 2

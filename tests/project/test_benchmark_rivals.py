@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from places import ROOT
+from published import started
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 FOLDER = ROOT / "benchmarks"
@@ -31,15 +31,7 @@ def rivals() -> Any:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The script as users start it, without any warning on the way."""
-    command = [
-        sys.executable,
-        "-W",
-        "error",
-        str(FOLDER / "rivals.py"),
-        *map(str, arguments),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return started(FOLDER / "rivals.py", *arguments)
 
 
 def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:

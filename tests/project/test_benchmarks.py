@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from places import ROOT, TESTS
+from published import started
 from refless.metrics.matching import cores
 
 SCRIPT = ROOT / "benchmarks" / "matching.py"
@@ -26,9 +27,7 @@ ROW = re.compile(r"(\S.*?) {2,}([\d,]+) +[\d.]+ +[\d.]+ +[\d,]+ +[\d,.]+")
 
 
 def run(*arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
-    """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return started(script, *arguments)
 
 
 def rows_of(text: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import run
+from command_line import run, run_well
 from places import ROOT, blocks
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
@@ -91,8 +91,7 @@ def test_commands_run(page: Path, folder: Path) -> None:
     if page.stem == "judges":  # its first block writes the files of its commands
         exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     for line in found:
-        ran = run(*shlex.split(line)[1:])
-        assert ran.code == 0, f"{line}\n{ran.err}"
+        ran = run_well(*shlex.split(line)[1:])
         if page.stem == "judges" and is_locked("numpy", "scipy"):
             printed.append(ran.out)
     if printed:
@@ -200,8 +199,7 @@ def shows(page: Path) -> None:
     """The console block is what its command prints, `...` for what it skips."""
     (block,) = blocks(page, "console")
     command, _, shown = block.removeprefix("$ ").partition("\n")
-    ran = run(*shlex.split(command)[1:])
-    assert ran.code == 0, ran.err
+    ran = run_well(*shlex.split(command)[1:])
     for part in shown.split("...\n"):
         assert part in ran.out
 

@@ -105,15 +105,15 @@ def test_the_house_stays_small() -> None:
     """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
-    assert sum(core) <= 263_488
-    assert sum(extensions) <= 81_740
+    assert sum(core) <= 258_405
+    assert sum(extensions) <= 81_715
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
-    "explain": 81_133,
-    "score": 109_526,
-    "validate": 110_867,
-    "judge": 150_159,
+    "explain": 82_231,
+    "score": 109_576,
+    "validate": 111_518,
+    "judge": 150_248,
 }
 
 

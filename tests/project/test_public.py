@@ -14,9 +14,10 @@ Explanation FitResult GaussianProcess HuseResult InputError JudgeResult JudgedRe
 METRICS Meteor MetricResult MineResult MissingExtraError Neighbor NextResult Outputs PlanResult
 Predictions RatPred RatedPool RatersResult Ratings Reading RefLessError RougeL Rows ScoreResult
 ScoresResult Signature StressResult TrainResult UsageError ValidateResult WinsResult __version__
-agreement annotators bleu_star compare dataset estimator_of explain fit held_out huse judge
-kernel_of load metric metric_of mine next pool_of read_both read_outputs read_pool save score
-scored stress train validate
+agreement annotators bleu_star compare compare_choices compare_scores dataset estimator_of
+explain fit held_out huse judge judge_choices judge_raters kernel_of load metric metric_of mine
+next plan pool_of read_both read_outputs read_pool save score scored stress train validate
+validate_choices
 """
 
 

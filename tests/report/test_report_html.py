@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import headlines, jsonl, output_rows, rated_rows, run
+from command_line import headlines, jsonl, output_rows, rated_rows, run, run_well
 from refless.commands.judge.metrics_compared import Agreeing, Level
 from refless.commands.judge.result import nearest_to_people
 from refless.commands.validate.run import validate
@@ -91,8 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(folder: Path) -> str:
     """Of `validate`; written beside the JSON of the same run."""
     out = ("-o", folder / "trust.html", "-o", folder / "trust.json")
-    ran = run("validate", folder / "rated.jsonl", *SCALE, *NEIGHBORS, *out)
-    assert ran.code == 0, ran.err
+    run_well("validate", folder / "rated.jsonl", *SCALE, *NEIGHBORS, *out)
     return (folder / "trust.html").read_text(encoding="utf-8")
 
 
@@ -100,8 +99,7 @@ def report(folder: Path) -> str:
 def worth(folder: Path) -> str:
     """Of `score`."""
     rated = ("--rated", folder / "rated.jsonl", *SCALE)
-    ran = run("score", folder / "outputs.jsonl", *rated, "-o", folder / "worth.html")
-    assert ran.code == 0, ran.err
+    run_well("score", folder / "outputs.jsonl", *rated, "-o", folder / "worth.html")
     return (folder / "worth.html").read_text(encoding="utf-8")
 
 
@@ -262,8 +260,7 @@ def test_every_way_to_judge(
 ) -> None:
     """Another group, and no estimate at all."""
     out = tmp_path / "any.html"
-    ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
-    assert ran.code == 0, ran.err
+    run_well("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
     Outline(out.read_text(encoding="utf-8"))
 
 
@@ -383,10 +380,9 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
         row |= {"length": len(str(row["text"])), "noise": i * 7 % 11}
     out = tmp_path / "meta.html"
     columns = ("--score-column", "length", "--score-column", "noise")
-    ran = run(
+    run_well(
         "judge", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out
     )
-    assert ran.code == 0, ran.err
     text = out.read_text(encoding="utf-8")
     Outline(text)
     assert '<p id="verdict">On these 48 texts' in text

@@ -23,7 +23,8 @@ def validated(pool: RatedPool, values: FloatArray) -> Validation:
     """Of estimates that learned nothing."""
     parts = split(pool, np.arange(len(pool)))
     method = CrossValidated(np.stack([values, values]))
-    return validation(pool, parts, {"scores": (estimates_of(values, pool.ids), method)})
+    methods = {"scores": (estimates_of(values, pool.ids), method)}
+    return validation(pool, parts, methods, twins={})
 
 
 def test_length_loses_the_same_parts() -> None:

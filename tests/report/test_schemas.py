@@ -2,43 +2,24 @@
 
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
-from refless.commands import COMMANDS, function_of
-from refless.commands.lists.result import ListResult
-from refless.extensions.connect.datasets.result import DatasetsResult
+from command_line import (
+    NEIGHBORS,
+    headlines,
+    json_of,
+    jsonl,
+    output_rows,
+    rated_rows,
+    run_well,
+)
+from refless.commands import COMMANDS
+from schemas import fits, schemas
 
 SMALL = "ratpred:embedding=8,hidden=8,epochs=3,synthetic_epochs=1"
-
-
-def schemas(command: str) -> list[Any]:
-    """The schemas of the results that a command's function returns: of ratings, of pairs."""
-    found = function_of(command).__annotations__["return"]
-    if command == "list":
-        return [ListResult.schema(), DatasetsResult.schema()]
-    return [one.schema() for one in get_args(found) or (found,)]
-
-
-def fits(found: Any) -> None:
-    possible = schemas(found["command"])
-    if found["command"] == "list":
-        schema = possible[found["kind"] == "datasets"]
-    else:
-        (schema,) = [
-            schema for schema in possible if kind_of(schema) == found.get("of")
-        ]
-    Draft202012Validator(schema).validate(found)
-
-
-def kind_of(schema: Any) -> str | None:
-    """The kind of a schema's objects, None for ratings of texts."""
-    fields = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
-    kind: str | None = fields.get("of", {"enum": [None]})["enum"][0]
-    return kind
 
 
 @pytest.fixture(scope="module")
@@ -227,8 +208,7 @@ def test_outputs_fit(folder: Path, words: str) -> None:
     files = (".jsonl", "mined", ".safetensors")
     first, *asked = words.split()
     asked = [str(folder / word) if word.endswith(files) else word for word in asked]
-    ran = run(first, *asked, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(first, *asked, "--format", "json")
     fits(ran.json)
     assert "NaN" not in ran.out
 
@@ -247,7 +227,7 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     flags = [word for word in words.split() if "=" not in word]
     files = [folder / word if word.endswith(".jsonl") else word for word in flags]
     small = ("--estimator", ",".join([SMALL, *network]), "--threads", 1)
-    ran = run(
+    ran = run_well(
         "train",
         *files,
         "--to",
@@ -256,14 +236,13 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
         "--format",
         "json",
     )
-    assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out
 
 
 def test_a_missing_and_an_added_name_are_noticed(folder: Path) -> None:
     """The schemas refuse what the contract does not have."""
-    found = run("validate", folder / "rated.jsonl", *NEIGHBORS, "--format", "json").json
+    found = json_of("validate", folder / "rated.jsonl", *NEIGHBORS)
     for broken in (
         {name: value for name, value in found.items() if name != "made_of"},
         {**found, "extra": 1},

@@ -20,6 +20,7 @@ from command_line import (
     output_rows,
     rated_rows,
     run,
+    run_well,
 )
 from refless import RefLessError
 from refless.commands.lists.run import list as listed
@@ -145,8 +146,7 @@ def test_any_reason_is_xml(reason: str) -> None:
 def chosen(folder: Path, target: str, tool: str) -> list[dict[str, Any]]:
     """The file that `next` writes for a tool."""
     by = ("--rated", folder / "rated.jsonl", *SCALE, "--goal", "mean", "-n", 5)
-    ran = run("next", folder / "outputs.jsonl", *by, "-o", f"{tool}:{target}")
-    assert ran.code == 0, ran.err
+    run_well("next", folder / "outputs.jsonl", *by, "-o", f"{tool}:{target}")
     found: list[dict[str, Any]] = json.loads(Path(target).read_text())
     return found
 

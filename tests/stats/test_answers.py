@@ -872,9 +872,7 @@ def as_before(seed: int) -> Answer:
 
 def plan_kept(seed: int) -> Answer:
     """So many ratings with this standard deviation tell the mean so exactly 4 times out of 5."""
-    plan = refless.next(
-        plan=True, sd=1.2, scale=SCALE, within=0.3, difference=1.0, seed=seed
-    )
+    plan = refless.plan(sd=1.2, scale=SCALE, within=0.3, difference=1.0, seed=seed)
     goal = plan.goals[0]
     ratings = np.random.default_rng(seed).normal(3, 1.2, (2000, goal.ratings))
     errors = ratings.std(axis=1, ddof=1) / math.sqrt(goal.ratings)

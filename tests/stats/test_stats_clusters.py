@@ -7,8 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from records import estimates_of
@@ -120,23 +118,6 @@ def test_effects_have_the_unit_of_the_errors(scale: float) -> None:
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""
     assert group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels) == {}
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.integers(-9, 9)), max_size=12),
-    st.randoms(),
-)
-def test_the_order_of_rows_does_not_matter(rows: list[tuple[str, int]], order) -> None:
-    """To the last bit."""
-    mixed = list(rows)
-    order.shuffle(mixed)
-    found = []
-    for some in (rows, mixed):
-        labels = [name for name, _ in some]
-        values = np.array([v for _, v in some], dtype=float)
-        effects = group_effects(values, labels), unseen(values, values, labels)
-        found.append((intraclass(values, labels), width(values, labels), effects))
-    assert found[0] == found[1]
 
 
 def world(

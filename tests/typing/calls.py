@@ -6,7 +6,6 @@ A line that a type checker must refuse ends in `# wrong`; it must refuse no othe
 from pathlib import Path
 
 import refless
-from refless.commands.compare.result import CompareResult
 from refless.commands.demo.run import demo
 from refless.commands.lists.run import list as list_of
 from refless.extensions.serve.rate import rate
@@ -82,6 +81,14 @@ notes: tuple[str, ...] = refless.score(FILE, ROWS).notes
 assert refless.score(FILE, ROWS).scored.overall.maen  # wrong
 assert refless.fit(FILE, to="model.safetensors").paths  # wrong
 assert refless.huse(ROWS).human_labels  # wrong
-compared = refless.compare(ROWS)
-if isinstance(compared, CompareResult):
-    assert compared.comparison.systemes  # wrong
+assert refless.compare(ROWS).comparison.systemes  # wrong
+assert refless.compare_choices(ROWS).comparison  # wrong
+assert refless.judge_raters(ROWS).audits  # wrong
+wins = refless.compare_choices(ROWS, system=["A", "B"]).wins
+by_judge = refless.compare_scores(ROWS).metrics
+picked = refless.judge_choices(ROWS, score_column="judge").pairwise
+chosen = refless.validate_choices(ROWS, estimator="gp").pairwise
+refless.judge_choices(ROWS, score_colum="judge")  # wrong
+
+goals = refless.plan(scale=(1, 5), within=0.25).goals
+refless.plan(ROWS, goal="mean")  # wrong

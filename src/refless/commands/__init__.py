@@ -60,5 +60,6 @@ COMMANDS: Registry[Command] = Registry(
 
 
 def function_of(command: str) -> Callable[..., Any]:
-    """The function of a command; its module is loaded, and all that it needs."""
-    return COMMANDS[command].function(command)
+    """The function of a command, for any rows; its module is loaded, and all that it needs."""
+    function = COMMANDS[command].function(command)
+    return getattr(function, "of_any_rows", function)

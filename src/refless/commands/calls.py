@@ -8,12 +8,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
 from os import PathLike, fspath
-from typing import Any, ParamSpec, TypeVar, get_type_hints
+from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
 
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.registry.dialect import called
+from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
@@ -42,13 +43,18 @@ class Call:
         return shlex.join(["refless", self.name, *words])
 
 
+def is_default(parameter: Parameter, value: Any) -> bool:
+    """Whether a parameter is left as it is."""
+    default = parameter.default
+    return type(value) is type(default) and bool(value == default)
+
+
 def _words(parameter: Parameter, value: Any) -> list[str]:
     """The words that set a parameter to a value; none for its default."""
-    default = parameter.default
     name = parameter.longest
     if parameter.about.argument:
         return words_of(value)
-    if value is None or (type(value) is type(default) and value == default):
+    if value is None or is_default(parameter, value):
         return []
     if isinstance(value, bool):
         return [name if value else f"--no-{name.removeprefix('--')}"]
@@ -133,10 +139,70 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             result = replace(result, signature=result.signature.plus(where=where))
         return replace(result, notes=tuple(notes), command=call.line())
 
-    run.__doc__ = explained(function)
-    run.__annotations__ = get_type_hints(function)
+    hints = get_type_hints(function)
+    run.__doc__ = explained(function, hints["return"])
+    run.__annotations__ = hints
     run.__signature__ = _plain(function)  # type: ignore[attr-defined]
     return run
+
+
+Functions = Mapping[type[Result], str]  # by the class of their results
+_asked: ContextVar[tuple[type[Result], Functions] | None] = ContextVar(
+    "asked", default=None
+)
+
+
+def returning(
+    kind: type[R], names: Functions
+) -> Callable[[Callable[P, Result]], Callable[P, R]]:
+    """Makes of a command that answers several kinds of rows the function for one kind.
+
+    The command line takes any rows; in Python each function returns one class.
+
+    Args:
+        kind: the class of the results; names: of the function for each class.
+    """
+
+    def narrowed(function: Callable[P, Result]) -> Callable[P, R]:
+        of_all = of_any_rows(function)
+
+        @wraps(of_all)
+        def run(*args: P.args, **values: P.kwargs) -> R:
+            token = _asked.set((kind, names))
+            try:
+                return cast("R", of_all(*args, **values))
+            finally:
+                _asked.reset(token)
+
+        signature = inspect.signature(of_all).replace(return_annotation=kind)
+        run.__name__ = run.__qualname__ = names[kind]
+        run.__doc__ = explained(inspect.unwrap(of_all), kind)
+        run.__annotations__ = {**of_all.__annotations__, "return": kind}
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        run.of_any_rows = of_all  # type: ignore[attr-defined]
+        return run
+
+    return narrowed
+
+
+def of_any_rows(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The command behind a function for one kind of rows; a command that has one kind itself."""
+    of_all: Callable[P, Result] = getattr(function, "of_any_rows", function)
+    return of_all
+
+
+def check_asked(kind: type[Result], rows: str) -> None:
+    """Raises UsageError in a function for other rows than these, and names the one for these.
+
+    Args:
+        kind: the class of their result; rows: what they are, such as choices between two texts.
+    """
+    asked = _asked.get()
+    if asked is not None and asked[0] is not kind:
+        own, names = asked
+        raise UsageError(
+            f"refless.{names[own]}() does not answer {rows}: call refless.{names[kind]}()"
+        )
 
 
 def _called(

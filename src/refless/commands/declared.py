@@ -32,7 +32,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     return tuple(parameters)
 
 
-def explained(function: Callable[..., object]) -> str:
+def explained(function: Callable[..., object], kind: object) -> str:
     """Its docstring, with every parameter that several functions share, and what it returns."""
     doc = inspect.cleandoc(function.__doc__ or "")
     names_in_doc = documented(function.__doc__)
@@ -49,7 +49,6 @@ def explained(function: Callable[..., object]) -> str:
     ]
     head, _, tail = doc.partition("\nArgs:\n")
     listed, blank, after = tail.partition("\n\n")
-    kind = get_type_hints(function)["return"]
     names = " or ".join(result.__name__ for result in get_args(kind) or (kind,))
     result = f"\n\nReturns:\n    {names}, whose help() lists what it holds."
     args = "\n".join(filter(None, [listed, *lines]))

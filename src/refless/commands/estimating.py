@@ -93,9 +93,7 @@ def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
         return estimator.estimate(outputs)
 
 
-def held_out_of(
-    estimator: Estimator, pool: RatedPool, groups: IntArray | None = None
-) -> Estimates:
+def held_out_of(estimator: Estimator, pool: RatedPool, groups: IntArray) -> Estimates:
     """Each rated text estimated from the others outside its group."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return held_out(estimator, pool, groups)

@@ -5,7 +5,7 @@ from refless.registry.plural import counted
 from refless.report.wording import clipped, p_value
 
 
-def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
+def judge_said(result: JudgeShift, *, one_file: bool) -> str:
     """The shift of a judge's scores in words; "" if they are like those of the rated texts.
 
     Args:

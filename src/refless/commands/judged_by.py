@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from refless.commands.warnings import note
-from refless.data.human import canonical_order, fingerprint
+from refless.data.human import fingerprint
 from refless.data.records import RatedPool
 from refless.files.untrusted import json_of, reading
 from refless.registry.dialect import called
@@ -41,8 +41,7 @@ def rubric_of(path: str | PathLike[str] | None) -> str | None:
 
 def labels_of(pool: RatedPool) -> str:
     """Fingerprint of texts and their ratings, whatever scores stand beside them."""
-    plain = pool.with_scores(())
-    return fingerprint(plain.take(canonical_order(plain)))
+    return fingerprint(pool.with_scores(()))
 
 
 def _judged(path: Path) -> _Judged:

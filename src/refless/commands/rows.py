@@ -1,7 +1,7 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -75,8 +75,8 @@ def rated_of(
 
 
 def told_pool(rows: Rows, options: RatedRows, group: str | None = None) -> PoolRead:
-    """Rated texts, with what was noticed while reading told."""
-    read = read_pool(rows, options.to_reading(group=column_of(group)))
+    """Rated texts, sorted by content, with what was noticed while reading told."""
+    read = read_pool(rows, options.to_reading(group=column_of(group)), in_order=True)
     tell(read)
     note_pool(read.pool)
     return read
@@ -200,11 +200,12 @@ def note_scale(pool: RatedPool) -> None:
     low = float(values.min())
     high = float(values.max())
     ends = f"{low:g} to {high:g}"
-    likely = f"go from {ends}; if they can go no further, {called('scale', (low, high))} says so"
+    scale = called("scale", (low, high))
+    likely = f"go from {ends}; if these are the ends of a scale, give {scale}"
     if len(values) < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
         likely = (
-            f"go from {ends}, which does not tell it; {called('scale', SCALE)} says it, "
-            "if there is one"
+            f"go from {ends}, which does not tell it; if there is one, give "
+            f"{called('scale', SCALE)}"
         )
     note(
         f"no scale is known, so numbers are in the raters' units. The ratings {likely}"
@@ -222,18 +223,18 @@ def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
     """The outputs in files, a data frame, ..., with more columns by role."""
-    return grouped_outputs_of(rows, options, **columns)[0]
+    return _told_outputs(read_outputs(rows, options.to_reading(**columns))).outputs
 
 
-def grouped_outputs_of(
-    rows: Rows, options: OutputRows, *, beside_rated: bool = False, **columns: Any
-) -> tuple[Outputs, tuple[str, ...]]:
-    """The outputs, and the values of the group's column; beside_rated: see `Reading`."""
-    reading = replace(options.to_reading(**columns), beside_rated=beside_rated)
-    read = read_outputs(rows, reading)
+def sorted_outputs_of(rows: Rows, reading: Reading) -> OutputsRead:
+    """The outputs sorted by content, with what was noticed while reading told."""
+    return _told_outputs(read_outputs(rows, reading, in_order=True))
+
+
+def _told_outputs(read: OutputsRead) -> OutputsRead:
     tell(read)
     note_missing(read.outputs)
-    return read.outputs, read.group
+    return read
 
 
 def both_of(
@@ -244,7 +245,8 @@ def both_of(
         f"without {called('rated')}: rows with a rating are the rated texts, rows "
         "without one the outputs"
     )
-    pool, outputs = read_both(rows, options.to_reading(group=column_of(group)))
+    reading = options.to_reading(group=column_of(group))
+    pool, outputs = read_both(rows, reading, in_order=True)
     tell(pool, outputs)
     note_pool(pool.pool)
     note_missing(outputs.outputs)

@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 
 from refless.data.records import RatedPool, Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, codes_of
 
 SCALE = (0.0, 1.0)
 ITEM = "choice "  # how the names of such items begin
+CHOICES = "choices between two texts"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +70,11 @@ def choices_in(pool: RatedPool) -> Choices:
 def group_numbers(texts: Texts) -> IntArray:
     """[n] what each text is held out with: its source, or else all that equal texts connect."""
     if any(texts.sources):
-        return np.unique(texts.sources, return_inverse=True)[1].astype(np.int64)
+        return codes_of(texts.sources)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    columns = [
-        np.unique(column, return_inverse=True)[1]
-        for column in (texts.items, texts.texts)
-    ]
+    columns = [codes_of(column) for column in (texts.items, texts.texts)]
     item = columns[0]
     text = columns[1] + len(texts)
     edges = coo_array((np.ones(len(texts)), (item, text)), shape=(2 * len(texts),) * 2)

@@ -7,15 +7,31 @@ comes last, then the scale.
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.records import RatedPool, Ratings, Scale, numbered, scored, sortable
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
+from refless.data.records import (
+    Outputs,
+    RatedPool,
+    Ratings,
+    Scale,
+    Texts,
+    numbered,
+    scored,
+    sortable,
+)
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Names,
+    Strings,
+    codes,
+)
 from refless.registry.errors import InputError, UsageError
 
 MAX_DECIMALS = 6
@@ -186,26 +202,22 @@ def pool_of(
         )
     if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
         raise UsageError("a list of texts and a list of ratings are needed")
-    # data frames
-    ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
+    if hasattr(ratings, "to_numpy"):  # a column, or several, of a data frame
+        ratings = ratings.to_numpy()
     check_scale(scale)
-    names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
-    columns: dict[str, Any] = {
-        name: tuple(map(_name, column))
-        for name, column in {**names, "items": items, "tasks": tasks}.items()
-    }
-    if len(ratings) != len(texts):
-        raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise UsageError(f"text {number} is not a string: {text!r}")
-    if len(set(columns["ids"])) != len(columns["ids"]):
-        raise UsageError("ids must be unique")
+    names = _named_columns(
+        ids=() if ids is None else ids,
+        sources=sources,
+        systems=systems,
+        items=items,
+        tasks=tasks,
+    )
+    _check_texts(texts, len(ratings), names["ids"])
     flat = _flat(ratings, scale, annotators)
-    named = bool(columns["ids"])
-    columns["ids"] = columns["ids"] or numbered(len(texts))
+    named = bool(names["ids"])
+    names["ids"] = names["ids"] or numbered(len(texts))
     return RatedPool(
-        **columns,
+        **names,
         **scored(scores),
         texts=tuple(texts),
         human=human_ratings(flat, len(texts), scale=scale),
@@ -215,8 +227,23 @@ def pool_of(
     )
 
 
+def _named_columns(**columns: Sequence[object]) -> dict[str, Any]:
+    """Columns of strings by name; None and NaN, a data frame's blanks, are ""."""
+    return {name: tuple(map(_name, column)) for name, column in columns.items()}
+
+
+def _check_texts(texts: Names, n_ratings: int, ids: Strings) -> None:
+    """Raises UsageError for texts that are no strings, too few or too many, or share an id."""
+    if n_ratings != len(texts):
+        raise UsageError(f"{len(texts)} texts but {n_ratings} ratings")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise UsageError(f"text {number} is not a string: {text!r}")
+    if len({*ids}) != len(ids):
+        raise UsageError("ids must be unique")
+
+
 def _name(value: object) -> str:
-    """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
     is_blank = value is None or value != value
     return "" if is_blank else str(value)
 
@@ -239,23 +266,18 @@ def _flat(
     values = np.concatenate([*rows, np.zeros(0)])
     is_rated = ~np.isnan(values)
     low, high = (-np.inf, np.inf) if scale is None else scale
-    _refuse(np.bincount(text[is_rated], minlength=len(rows)) == 0, "no finite rating")
-    _refuse(
-        np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating"
-    )
-    outside = text[(values < low) | (values > high)]
-    _refuse(
-        np.bincount(outside, minlength=len(rows)) > 0,
-        f"a rating outside {low} to {high}",
-    )
-    place = (
-        [names.index(name) for name in annotators] * len(rows)
-        if names
-        else np.zeros(len(text))
-    )
+    unrated = np.bincount(text[is_rated], minlength=len(rows)) == 0
+    unrated[text[np.isinf(values)]] = True
+    _refuse(unrated, "no finite rating")
+    outside = np.zeros(len(rows), dtype=np.bool_)
+    outside[text[(values < low) | (values > high)]] = True
+    _refuse(outside, f"a rating outside {low} to {high}")
+    annotator = np.zeros(len(text), dtype=np.int64)
+    if names:
+        annotator = np.tile([names.index(name) for name in annotators], len(rows))
     return Ratings(
         text=text[is_rated],
-        annotator=np.array(place, dtype=np.int64)[is_rated],
+        annotator=annotator[is_rated],
         values=values[is_rated],
         annotators=tuple(names),
     )
@@ -272,14 +294,13 @@ def _refuse(texts: BoolArray, problem: str) -> None:
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
     """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
 
-    Copies of a text stand side by side, sorted by their scores, their ratings and, where groups are
+    Copies of a text stand side by side, sorted by their ratings, their scores and, where groups are
     held out, by what the group holds. No choice may tell them apart: see `copies_of`.
 
     Groups are [n] labels of what is held out together; the labels themselves do not count.
     """
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
-    scores = [sortable(pool.scores, len(pool))] if pool.score_names else []
-    keys = list(zip(*content_of(pool), *scores, *ratings, strict=True))
+    keys = list(zip(*content_of(pool), *ratings, *scores_in(pool), strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
     if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
@@ -297,9 +318,7 @@ def copies_of(pool: RatedPool) -> IntArray:
     nor do scores: a text that a judge scored twice is one text, and held out as one.
     What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
     """
-    keys = list(zip(*content_of(pool), strict=True))
-    place = {key: i for i, key in enumerate(sorted(set(keys)))}
-    return np.array([place[key] for key in keys], dtype=np.int64)
+    return codes(zip(*content_of(pool), strict=True))
 
 
 def copies_in_order(ordered: RatedPool) -> IntArray:
@@ -317,9 +336,42 @@ def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]
 
 def content_of(pool: RatedPool) -> list[Strings]:
     """The columns that say what a text is."""
-    names = pool.ids if pool.named else ()
-    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
-    return [column for column in columns if column] or [()]
+    return _content(pool, pool.ids if pool.named else ())
+
+
+def _content(texts: Texts, names: Strings) -> list[Strings]:
+    where = (texts.sources, texts.systems, texts.items, texts.tasks)
+    return [column for column in (texts.texts, *where, names) if column] or [()]
+
+
+def scores_in(texts: Texts) -> list[list[tuple[float, ...]]]:
+    """The scores of each text as a key to sort by; nothing without any."""
+    return [sortable(texts.scores, len(texts))] if texts.score_names else []
+
+
+def order_of_outputs(outputs: Outputs, groups: Strings = ()) -> IntArray:
+    """[n] outputs sorted by content, and by the group that they belong to, if they do.
+
+    Ids, which may be numbers of rows, do not count: no number depends on them.
+    """
+    content = _content(outputs, groups)
+    keys = list(zip(*content, *scores_in(outputs), strict=True))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def with_sorted_ratings(pool: RatedPool) -> RatedPool:
+    """The pool with its ratings text by text, and those of a text by annotator and by size."""
+    ratings = pool.ratings
+    keys = [ratings.values, ratings.annotator, ratings.text]
+    order = np.lexsort([ratings.times, *keys] if len(ratings.times) else keys)
+    times = ratings.times[order] if len(ratings.times) else ratings.times
+    values = ratings.values[order]
+    annotator = ratings.annotator[order]
+    text = ratings.text[order]
+    ordered = replace(
+        ratings, text=text, annotator=annotator, values=values, times=times
+    )
+    return replace(pool, ratings=ordered)
 
 
 def ratings_of(pool: RatedPool) -> list[tuple[tuple[float, int], ...]]:

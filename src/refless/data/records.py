@@ -11,7 +11,14 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Names,
+    Strings,
+    places_of,
+)
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -58,9 +65,7 @@ class Ratings:
 
     def of(self, rows: IntArray, n: int) -> Ratings:
         """The ratings of some of n texts, which are numbered anew in the order given."""
-        place = np.full(n, -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        text = place[self.text]
+        text = places_of(rows, n)[self.text]
         kept = text >= 0
         own = {name: getattr(self, name) for name in ("annotator", "values", "times")}
         own = {name: column[kept] for name, column in own.items() if len(column)}

@@ -6,7 +6,7 @@ import numpy as np
 
 from refless.data.human import copies_of, members_of
 from refless.data.records import RatedPool
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, numbers_of
 from refless.registry.errors import UsageError
 
 FEWEST = 5  # rated texts for a model
@@ -44,9 +44,8 @@ def folds_in(
 
 def folds_of(groups: IntArray, folds: int) -> IntArray:
     """[n] fold of each row; groups stay whole and are drawn in the order of rows, not of labels."""
-    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    return _drawn_folds(len(first), folds)[rank[codes]]
+    number = numbers_of(groups)
+    return _drawn_folds(int(number.max(initial=-1)) + 1, folds)[number]
 
 
 def _drawn_folds(n: int, folds: int, seed: int | tuple[int, ...] = 2) -> IntArray:

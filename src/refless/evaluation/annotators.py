@@ -144,11 +144,9 @@ def _enough(columns: list[Column]) -> list[Column]:
 
 
 def _values(columns: list[Column], measure: str) -> FloatArray:
-    """[columns] a measure of each annotator; sums do not depend on the order of texts."""
-    values = []
-    for _, _, human, scores in columns:
-        order = np.lexsort((scores, human))
-        values.append(MEASURES[measure].value(human[order], scores[order]))
+    """[columns] a measure of each annotator."""
+    of = MEASURES[measure].value
+    values = [of(column.human, column.scores) for column in columns]
     return np.array(values, dtype=np.float64)
 
 
@@ -244,10 +242,9 @@ def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
 def _both(column: Column, ranked: FloatArray) -> tuple[float, float]:
     """Spearman of an annotator and of estimates with the others' mean, on this one's texts."""
     values = ranked[column.rows]
-    order = np.lexsort((values, column.scores, column.human))
-    order = order[~np.isnan(values[order])]
-    human = column.human[order]
-    return spearman(human, column.scores[order]), spearman(human, values[order])
+    rows = np.flatnonzero(~np.isnan(values))
+    human = column.human[rows]
+    return spearman(human, column.scores[rows]), spearman(human, values[rows])
 
 
 def _gap_interval(gaps: FloatArray) -> Interval:

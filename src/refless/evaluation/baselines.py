@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 import scipy
 
-from refless.data.human import canonical_order
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated, Within
 from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
@@ -72,18 +71,18 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
     x = np.log1p(lengths)
     y = human
     # Centred first: the sums are then taken apart again without much loss.
-    x_mean = np.sort(x).mean()
-    y_mean = np.sort(y).mean()
+    x_mean = x.mean()
+    y_mean = y.mean()
     x = x - x_mean
     y = y - y_mean
     n, sx, sy, sxx, sxy = (
-        sum_of_others(column, x, groups)
+        sum_of_others(column, groups)
         for column in (np.ones(len(x)), x, y, x * x, x * y)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         variation = sxx - sx * sx / n
         covariation = sxy - sx * sy / n
-        varied = variation > NO_VARIATION * np.square(np.sort(x)).sum()
+        varied = variation > NO_VARIATION * np.square(x).sum()
         slope = np.where(varied, covariation / variation, 0.0)
         line = y_mean + sy / n + slope * (x - sx / n)
         return np.where(n > 0, line, np.nan)
@@ -115,16 +114,13 @@ def tfidf_ridge(
     and scaled to length 1; a ridge with penalty 1 and a free intercept. Each group is left out
     exactly, by the closed form for a Gaussian process with the same kernel.
     """
-    order = canonical_order(pool)
-    human = pool.human[order]
-    columns = [[pool.texts[i] for i in order]]
-    if sources:
-        columns.append([sources[i] for i in order])
+    human = pool.human
+    columns = [pool.texts, sources] if sources else [pool.texts]
     with single_threaded_blas():
         rows = features(*columns)
         kernel = (rows @ rows.T).toarray()
         precision = exact(kernel, np.ones(len(human)), human).precision()
-    return CrossValidated.of(partial(_among, precision), groups, blocks, order)
+    return CrossValidated.of(partial(_among, precision), groups, blocks)
 
 
 def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:

@@ -220,18 +220,13 @@ def _pair(
     table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]
 ) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
-    rows = [np.flatnonzero(table.system == name) for name in names]
-    first, second = ({*table.item[arm].tolist()} for arm in rows)
-    common = first & second
-    every = first | second
-    paired = field.design.paired and 2 * len(common) >= min(len(first), len(second))
-    if paired:
-        rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
+    rows, paired, left_out = _rows_of(table, names, paired=field.design.paired)
     marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
+    first, second = ({*table.item[arm].tolist()} for arm in rows)
     rated = [{*table.item[arm].tolist()} for arm in marked]
     both_rated = len(rated[0] & rated[1])
-    fewest_rated = both_rated if paired else min(len(rated[0]), len(rated[1]))
-    fewest = len(common) if paired else min(len(first), len(second))
+    fewest = min(len(first), len(second))
+    fewest_rated = both_rated if paired else min(map(len, rated))
     looks = _looks(field, fewest_rated, fewest)
     to_end = _looks(field, fewest_rated, fewest, to_end=True)
     result, method, answer = _answered(table, field, errors, rows, names, looks)
@@ -242,8 +237,8 @@ def _pair(
         first=names[0],
         second=names[1],
         paired=paired,
-        items=len(common) if paired else len(every),
-        left_out=len(every) - len(common) if paired else 0,
+        items=len(first | second),
+        left_out=left_out,
         both_rated=both_rated,
         one_rated=len(rated[0] ^ rated[1]),
         independent=(independent[0], independent[1]),
@@ -264,6 +259,23 @@ def _pair(
     prospects = _outlook(pair, errors, field, to_end, ahead)
     pair = _with_outlook(pair, prospects)
     return _with_look(pair, field.plan, looks, to_end, fewest_rated)
+
+
+def _rows_of(
+    table: EntryTable, names: tuple[str, str], *, paired: bool
+) -> tuple[list[IntArray], bool, int]:
+    """Each system's entries, whether they are compared in pairs, and the items left out for it.
+
+    In pairs, where items are known and both answered half of those of one of them; then only
+    items that both answered are compared.
+    """
+    rows = [np.flatnonzero(table.system == name) for name in names]
+    first, second = ({*table.item[arm].tolist()} for arm in rows)
+    common = first & second
+    if not paired or 2 * len(common) < min(len(first), len(second)):
+        return rows, False, 0
+    rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
+    return rows, True, len(first ^ second)
 
 
 def _with_look(
@@ -378,7 +390,7 @@ def _expected(
     if m < 2 or not all(map(len, rows)) or not table.has_proxy:
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
-    means = [float(np.sort(table.proxy[arm]).mean()) for arm in rows]
+    means = [float(table.proxy[arm].mean()) for arm in rows]
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
     shift = 0.0

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.data.human import canonical_order
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import FEWEST
 from refless.registry.arrays import FloatArray, IntArray, codes_of
@@ -98,13 +97,10 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
     """Differences of raters, and changes over time.
 
     Args:
-        pool: the rated texts; estimates: [n] of each without its group, NaN where there is none.
+        pool: the rated texts, sorted by content.
+        estimates: [n] of each without its group, NaN where there is none.
         groups: [n] what is held out together.
     """
-    order = canonical_order(pool)
-    pool = pool.take(order)
-    estimates = estimates[order]
-    groups = groups[order]
     slots = _slots(pool)
     timed = not np.isnan(slots.time).all() if len(slots.time) else False
     return Drift(
@@ -118,24 +114,20 @@ def _slots(pool: RatedPool) -> _Slots:
     ratings = pool.ratings
     n = len(pool)
     low, high = pool.scale or (0.0, 1.0)
-    order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
-    text = ratings.text[order]
-    values = (ratings.values[order] - low) / (high - low)
-    counts = np.bincount(text, minlength=n)
-    several = counts[text] > 1
-    order = order[several]
-    text = text[several]
-    values = values[several]
+    counts = np.bincount(ratings.text, minlength=n)
+    rows = np.flatnonzero(counts[ratings.text] > 1)
+    text = ratings.text[rows]
+    values = (ratings.values[rows] - low) / (high - low)
     k = counts[text].astype(np.float64)
     mean = np.bincount(text, values, n)[text] / k
     variance = np.bincount(text, np.square(values - mean), n)[text] / k
-    times = np.full(len(order), np.nan)
+    times = np.full(len(rows), np.nan)
     if len(ratings.times):
-        times = ratings.times[order]
+        times = ratings.times[rows]
     return _Slots(
         rating=values,
         text=text,
-        who=ratings.annotator[order],
+        who=ratings.annotator[rows],
         time=times,
         mean=mean,
         others_mean=(k * mean - values) / (k - 1),
@@ -237,9 +229,6 @@ def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend |
     codes = codes_of(groups[rows])
     errors = _means((pool.human - estimates)[rows], codes)
     when = _places(_means(sums[rows] / counts[rows], codes))
-    order = np.lexsort((errors, when))  # sums do not depend on what groups are called
-    errors = errors[order]
-    when = when[order]
     r = pearson(errors, when)
     n = len(when)
     if math.isnan(r):
@@ -250,10 +239,8 @@ def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend |
 
 
 def _means(values: FloatArray, codes: IntArray) -> FloatArray:
-    """[codes] mean of the values of each; summed in an order of their own."""
-    order = np.lexsort((values, codes))
-    counts = np.maximum(np.bincount(codes), 1)
-    return np.bincount(codes[order], values[order]) / counts
+    """[codes] mean of the values of each."""
+    return np.asarray(np.bincount(codes, values) / np.maximum(np.bincount(codes), 1))
 
 
 def _below(total: float, variance: float) -> float:

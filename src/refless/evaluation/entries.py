@@ -8,12 +8,11 @@ import numpy as np
 
 from refless.data.design import Design
 from refless.data.records import Outputs, Scale
-from refless.evaluation.groups import codes
 from refless.evaluation.raters import Raters
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes, numbers_of
 from refless.stats.group_sequential import LookPlan
 from refless.stats.raters import Severity
-from refless.stats.samples import NOBODY, Sample, Shares, numbers_of
+from refless.stats.samples import NOBODY, Sample, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,7 +49,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntryTable:
-    """One entry for each item that a system answered, in an order of their own.
+    """One entry for each item that a system answered, by system and item.
 
     Attributes:
         system: [m] name; item, unit: [m] numbers.
@@ -76,16 +75,13 @@ class EntryTable:
         outputs = field.outputs
         items = outputs.items if field.design.paired else _apart(field)
         defined = field.estimates[~np.isnan(field.estimates)]
-        middle = float(np.sort(defined).mean()) if len(defined) else 0.0
+        middle = float(defined.mean()) if len(defined) else 0.0
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
         pairs = [*zip(outputs.systems, items, strict=True)]
         names = sorted({*pairs})
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array([place[pair] for pair in pairs], dtype=np.int64)
-        labels = codes(field.design.labels or outputs.ids)
-        # an entry that groups share belongs to the first by name
-        order = np.lexsort((labels, at))
-        first = order[np.unique(at[order], return_index=True)[1]]
+        at = codes(pairs)
+        # an entry that groups share belongs to that of its first output
+        first = np.unique(at, return_index=True)[1]
         rated = np.flatnonzero(~np.isnan(field.human))
         return cls(
             system=np.array([name for name, _ in names], dtype=object),
@@ -115,32 +111,23 @@ class EntryTable:
 
 
 def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
-    """The raters of each entry, in an order of their own."""
+    """The raters of each entry."""
     raters = field.raters
     if raters is None:
         return NOBODY
     entry = at[raters.text]
     outputs = np.bincount(at[rated])[entry]
     share = raters.shares.share / outputs
-    order = np.lexsort((share, raters.rater, entry))
-    return Shares(entry=entry[order], rater=raters.rater[order], share=share[order])
+    return Shares(entry=entry, rater=raters.rater, share=share)
 
 
 def _apart(field: Field) -> tuple[str, ...]:
-    """[n] a number for each output, the same in whatever order they are given."""
-    outputs = field.outputs
-    columns = np.stack([field.human, field.estimates], axis=1)
-    numbers = np.nan_to_num(columns, nan=-np.inf)
-    keys = [*zip(outputs.systems, outputs.texts, numbers.tolist(), strict=True)]
-    labels = [""] * len(keys)
-    for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-        labels[row] = f"{place:09d}"
-    return tuple(labels)
+    """[n] a number for each output."""
+    return tuple(f"{row:09d}" for row in range(len(field.outputs)))
 
 
 def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> FloatArray:
-    """[n] mean of the values at each place, of these rows, in no order; NaN without any."""
-    rows = rows[np.lexsort((values[rows], at[rows]))]
+    """[n] mean of the values at each place, of these rows; NaN without any."""
     counts = np.bincount(at[rows], minlength=n)
     with np.errstate(invalid="ignore"):
         return np.bincount(at[rows], values[rows], minlength=n) / counts

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.data.human import canonical_order, copies_in_order
-from refless.data.records import Outputs, RatedPool, sortable
+from refless.data.human import copies_in_order
+from refless.data.records import RatedPool
 from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray, codes_of, numbered
 
@@ -15,64 +15,38 @@ FEWEST_WHOLE = 20  # groups
 def drawn_rows(
     pool: RatedPool, labels: Sequence[str], most: int, seed: int
 ) -> IntArray:
-    """Rows of at most so many texts, ascending; neither the order of rows nor a rating decides.
+    """Rows of at most so many texts, ascending; no rating decides.
 
     Groups are drawn whole if 20 or more fit, else single texts with their copies.
 
     Args:
-        pool: the rated texts; labels: [n] what is held out together.
+        pool: the rated texts, sorted by content; labels: [n] what is held out together.
         most: texts, at least 1.
         seed: of the drawing.
     """
-    order = canonical_order(pool)
     rng = np.random.default_rng(seed)
-    copies = copies_in_order(pool.take(order))
-    groups = numbered([labels[i] for i in order], len(pool))
+    copies = copies_in_order(pool)
+    groups = numbered(labels, len(pool))
     rows = whole(copies if len({*labels}) == len(pool) else groups, most, rng)
     if len(np.unique(groups[rows])) < FEWEST_WHOLE:
         rows = whole(copies, most, rng)
-    return np.sort(order[rows])
+    return np.sort(rows)
 
 
-def canonical(outputs: Outputs) -> IntArray:
-    """Places of the outputs in an order of their own, whatever the order of rows."""
-    scores = sortable(outputs.scores, len(outputs))
-    blank = ("",) * len(outputs)
-    columns = (
-        outputs.texts,
-        outputs.sources or blank,
-        outputs.systems or blank,
-        outputs.ids,
-    )
-    keys = [*zip(*columns, scores, strict=True)]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-
-
-def codes(labels: Sequence[str]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
-    number = {name: i for i, name in enumerate(sorted(set(labels)))}
-    return np.array([number[name] for name in labels], dtype=np.int64)
-
-
-def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
-    """[n] sum of the column over all rows outside each row's group.
-
-    Summed in the order of (key, column), so neither the order of rows nor the labels matter.
-    """
-    order = np.lexsort((column, key))
+def sum_of_others(column: FloatArray, groups: IntArray) -> FloatArray:
+    """[n] sum of the column over all rows outside each row's group."""
     codes = codes_of(groups)
-    sums = np.bincount(codes[order], weights=column[order])
-    return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
+    sums = np.bincount(codes, weights=column)
+    return np.asarray(column.sum() - sums[codes], dtype=np.float64)
 
 
 def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
     """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
-    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
     pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
     sums = np.zeros(len(human))
     counts = np.zeros(len(human))
     for sign, labels in ((1, codes), (-1, pairs)):
-        sums += sign * np.bincount(labels[order], human[order])[labels]
+        sums += sign * np.bincount(labels, human)[labels]
         counts += sign * np.bincount(labels)[labels]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(counts > 0, sums / counts, np.nan)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.groups import codes
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.correlation import is_constant
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, WEIGHTED

@@ -81,7 +81,7 @@ class Split:
 
 
 def split(pool: RatedPool, groups: IntArray, seed: int = 0) -> Split:
-    """Blocks and parts of a pool, by its content: the order of rows changes nothing."""
+    """Blocks and parts of a pool, by its content."""
     times = min(MOST_BLOCKS, len(np.unique(groups)) // BLOCK) // FOLDS
     part = codes_of(folds_in(pool, groups, PARTS, (3, seed)))
     return Split(
@@ -105,9 +105,8 @@ def _severity(pool: RatedPool) -> float:
     cells, who, text = cells_of(pool.ratings, len(pool))
     ratings = human_ratings(cells, len(who), scale=pool.scale)
     share = 1 / np.bincount(text)[text]  # of each rating in its text's mean
-    order = np.lexsort((share, who))
-    shares = np.bincount(who[order], share[order]) / len(pool)
-    shares = np.sort(shares[shares > 0])
+    shares = np.bincount(who, share) / len(pool)
+    shares = shares[shares > 0]
     between = severity(text, who, ratings)
     variance = between.variance if between.freedom else 0.0
     t = student(max(len(shares) - 1, 1))
@@ -214,8 +213,6 @@ def value_of(measure: str, split: Split, estimates: FloatArray) -> float:
     """
     column = estimates[WITHOUT_BLOCK if measure in WITHIN else WITHOUT_GROUP]
     rows = np.flatnonzero(~np.isnan(column))
-    # sums do not depend on their order
-    rows = rows[np.lexsort((column[rows], split.human[rows]))]
     human = split.human[rows]
     if measure in WITHIN:
         return WITHIN[measure](human, column[rows], split.blocks[rows])

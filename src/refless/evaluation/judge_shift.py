@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import RatedPool, picked
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, codes_of
 from refless.stats.clusters import independent
 from refless.stats.fisher import at_most, gap
 from refless.stats.intervals import Interval
@@ -123,9 +123,9 @@ def leaks(scores: FloatArray, human: FloatArray) -> bool:
     scores = scores[rows]
     if len(scores) < FEWEST or np.ptp(scores) == 0:
         return False
-    _, places = np.unique(human[rows], return_inverse=True)
-    _, rising = np.unique(scores, return_inverse=True)
-    _, falling = np.unique(-scores, return_inverse=True)
+    places = codes_of(human[rows])
+    rising = codes_of(scores)
+    falling = codes_of(-scores)
     return np.array_equal(places, rising) or np.array_equal(places, falling)
 
 

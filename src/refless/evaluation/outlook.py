@@ -27,7 +27,7 @@ class Outlook:
 def outlook(
     value: float,
     today: Today,
-    half_width: Callable[[Forecast], float] | None = None,
+    half_width: Callable[[Forecast], float],
     limit: float = math.inf,
 ) -> Outlook:
     """The outlook for more ratings, on top of those that there are.
@@ -35,7 +35,7 @@ def outlook(
     Args:
         value: the difference as it looks.
         today: how exactly it is told, and how much is rated.
-        half_width: of an interval by its forecast; None for one look.
+        half_width: of an interval by its forecast.
         limit: units that are rated at most.
     """
     progress = today.progress
@@ -51,7 +51,7 @@ def outlook(
         today.error,
         range(missing + 1),
         after,
-        half_width or (lambda forecast: forecast.half_width),
+        half_width,
         USUAL**2 * today.of_unit,
     )
     if needed is None:

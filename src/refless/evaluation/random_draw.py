@@ -145,8 +145,8 @@ def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:
     sums = np.zeros(3)
     for stratum in np.unique(rows.strata).tolist():
         inside = defined & (rows.strata == stratum)
-        mine = np.sort(values[inside & rows.drawn])
-        theirs = np.sort(values[inside & ~rows.drawn])
+        mine = values[inside & rows.drawn]
+        theirs = values[inside & ~rows.drawn]
         if len(mine) and len(theirs):
             sums += len(mine) * np.array([1.0, mine.mean(), theirs.mean()])
     drawn, undrawn = (sums[1:] / sums[0]).tolist()

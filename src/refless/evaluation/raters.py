@@ -10,9 +10,8 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
-from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes, codes_of, places_of
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import COEFFICIENTS, correlated
 from refless.stats.raters import MOST_RATERS, Severity, severity
@@ -43,14 +42,9 @@ class Raters:
 
     def among(self, rows: IntArray, n: int) -> Raters:
         """The raters of some of n texts, which are numbered anew in the order given."""
-        place = np.full(n, -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        at = place[self.text]
-        order = np.lexsort((self.rating, self.rater, at))
-        order = order[at[order] >= 0]
-        return Raters(
-            text=at[order], rater=self.rater[order], rating=self.rating[order]
-        )
+        at = places_of(rows, n)[self.text]
+        kept = at >= 0
+        return Raters(text=at[kept], rater=self.rater[kept], rating=self.rating[kept])
 
     def placed(self, place: IntArray) -> Raters:
         """The same with texts numbered by their place among others."""
@@ -110,9 +104,8 @@ def extra_of(
 
 def _by_content(raters: Raters) -> IntArray:
     """[k] number of each rating's rater, by how many ratings there are of whom, and their sum."""
-    _, rater = np.unique(raters.rater, return_inverse=True)
-    order = np.lexsort((raters.rating, rater))
-    sums = np.bincount(rater[order], raters.rating[order])
+    rater = codes_of(raters.rater)
+    sums = np.bincount(rater, raters.rating)
     place = np.empty(len(sums), dtype=np.int64)
     place[np.lexsort((sums, np.bincount(rater)))] = np.arange(len(sums))
     return place[rater]
@@ -170,10 +163,6 @@ class Votes:
 
     text: IntArray
     rating: FloatArray
-
-    def placed(self, place: IntArray) -> Votes:
-        """The same with texts numbered by their place among others."""
-        return replace(self, text=place[self.text])
 
     def passing(self, n: int, bar: float) -> FloatArray:
         """[n] share of each text's single ratings from the bar on; NaN without a rating."""

@@ -69,6 +69,11 @@ class Scored:
     reasons: dict[str, int]
     these: bool = False
 
+    def listed(self, rows: IntArray) -> Scored:
+        """The same with the outputs in this order."""
+        outputs = self.outputs.take(rows)
+        return replace(self, outputs=outputs, estimates=self.estimates.take(rows))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HeldOut:

@@ -76,11 +76,11 @@ def check_foreign(fault: BaseException) -> None:
 
     Libraries in Rust panic with a class of their own, which is no Exception.
     """
-    panic = type(fault).__name__ == "PanicException"
-    memory = isinstance(ours(fault), RefLessError) and not isinstance(
-        ours(fault), InputError
-    )
-    if memory or not (panic or isinstance(fault, Exception)):
+    is_interrupt = not isinstance(fault, Exception)
+    if is_interrupt and type(fault).__name__ != "PanicException":
+        raise fault
+    error = ours(fault)
+    if error is not None and not isinstance(error, InputError):  # no memory
         raise fault
 
 
@@ -118,8 +118,9 @@ def workbook_of(path: str) -> tuple[str, str]:
 def matching(path: str) -> list[str]:
     """The files that a pattern such as `ratings/*.jsonl` names, sorted; else the path itself."""
     try:
-        is_pattern = glob.has_magic(path) and not os.path.lexists(path)
-        return (is_pattern and sorted(glob.glob(path, recursive=True))) or [path]  # noqa: PTH207
+        if not glob.has_magic(path) or os.path.lexists(path):
+            return [path]
+        return sorted(glob.glob(path, recursive=True)) or [path]  # noqa: PTH207
     except (OSError, ValueError, RecursionError):  # a text that no file can be called
         return [path]
 

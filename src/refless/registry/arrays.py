@@ -1,6 +1,7 @@
 """Types of arrays and columns, and labels as numbers."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,3 +32,23 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
 def codes_of(column: npt.ArrayLike) -> IntArray:
     """[n] the place of each value among the different ones, sorted, from 0."""
     return np.unique(column, return_inverse=True)[1]
+
+
+def codes(labels: Iterable[Any]) -> IntArray:
+    """[n] labels as numbers from 0, in the order of the sorted labels."""
+    names = [*labels]
+    number = {name: i for i, name in enumerate(sorted({*names}))}
+    return np.array([number[name] for name in names], dtype=np.int64)
+
+
+def numbers_of(labels: IntArray) -> IntArray:
+    """[n] labels as numbers from 0, in the order in which they occur first."""
+    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
+def places_of(rows: IntArray, n: int) -> IntArray:
+    """[n] the place of each row among some, -1 for one that is not among them."""
+    place = np.full(n, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    return place

@@ -86,13 +86,18 @@ class About:
     @property
     def range(self) -> str:
         """`from 0 to 1`, `above 0 and at most 1`, `1 or more`; "" without one."""
-        low = "" if self.at_least is None else f"{self.at_least:g} or more"
-        low = low if self.above is None else f"above {self.above:g}"
-        high = "" if self.at_most is None else f"at most {self.at_most:g}"
-        high = high if self.below is None else f"below {self.below:g}"
         if self.at_least is not None and self.at_most is not None:
             return f"from {self.at_least:g} to {self.at_most:g}"
-        return " and ".join(filter(None, (low, high)))
+        ends = []
+        if self.at_least is not None:
+            ends.append(f"{self.at_least:g} or more")
+        if self.above is not None:
+            ends.append(f"above {self.above:g}")
+        if self.at_most is not None:
+            ends.append(f"at most {self.at_most:g}")
+        if self.below is not None:
+            ends.append(f"below {self.below:g}")
+        return " and ".join(ends)
 
     def with_more(self, about: "About") -> "About":
         """This, with whatever another declaration of the same parameter sets."""
@@ -255,7 +260,10 @@ def _parts(remainder: str, text: str) -> list[str]:
     parts = [""]
     depth = 0
     for letter in remainder:
-        depth += (letter == "(") - (letter == ")")
+        if letter == "(":
+            depth += 1
+        if letter == ")":
+            depth -= 1
         if depth < 0:
             break
         if letter == "," and not depth:

@@ -33,11 +33,9 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     k = len(sizes)
     if k < 2 or k == n:
         return 0.0
-    order = np.lexsort((values, number))  # sums do not depend on the order of rows
-    means = np.bincount(number[order], values[order]) / sizes
-    within = float(np.sort(np.square(values - means[number])).sum())
-    centre = float(np.sort(values).mean())
-    between = float(np.sort(sizes * np.square(means - centre)).sum())
+    means = np.bincount(number, values) / sizes
+    within = float(np.square(values - means[number]).sum())
+    between = float((sizes * np.square(means - values.mean())).sum())
     inside = within / (n - k)
     outside = between / (k - 1)
     usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
@@ -75,10 +73,8 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     return widened(freedom) * math.sqrt(1.0 + rho / groups)
 
 
-def effective_size(
-    influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
-) -> float:
-    """The independent rows of one mass that n clustered ones are worth for a mean of influences.
+def effective_size(influence: FloatArray, clusters: IntArray) -> float:
+    """The independent rows that n clustered ones are worth for a mean of influences.
 
     By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
     tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
@@ -87,14 +83,13 @@ def effective_size(
     n = len(influence)
     codes = codes_of(clusters)
     groups = int(codes.max()) + 1
-    if groups == n and mass is None:
+    if groups == n:
         return float(n)
-    weights = np.ones(n) if mass is None else mass / mass.mean()
-    centred = influence - np.average(influence, weights=weights)
-    alone = float(weights @ np.square(centred))
+    centred = influence - influence.mean()
+    alone = float(np.square(centred).sum())
     if not alone > 0 or groups < FEWEST_CLUSTERS:
-        return min(float(groups), n**2 / float(weights @ weights))
-    squares = np.square(np.bincount(codes, weights * centred))
+        return float(groups)
+    squares = np.square(np.bincount(codes, centred))
     together = float(squares.sum()) * (groups / (groups - 1)) ** 2
     t = student(n - 1) / student(freedom_of(squares))
     return max(1.0, n * alone / max(alone, together) * t * t)
@@ -140,7 +135,7 @@ def group_effects(
     groups = _groups(values, labels)
     if len(groups) < 2:
         return {}
-    spread = float(np.var(np.sort(np.concatenate([*groups.values()]))))
+    spread = float(np.var(np.concatenate([*groups.values()])))
     if not spread > 0:
         return {name: Effect(shift=0.0, error=0.0) for name in groups}
     sizes = np.array([len(rows) for rows in groups.values()])
@@ -199,20 +194,20 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
     groups = _groups(afar[rows], [labels[i] for i in rows]) if rows else {}
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = max(len(means) - 1, 0)
-    prior = PRIOR_SPREAD**2 * float(np.var(np.sort(values)))
+    prior = PRIOR_SPREAD**2 * float(np.var(values))
     between = float(np.var(means, ddof=1)) if freedom else 0.0
     mixed = (PRIOR_GROUPS * prior + freedom * between) / (PRIOR_GROUPS + freedom)
     return Unseen(spread=math.sqrt(max(between, mixed)), groups=freedom + 1)
 
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
-    """Sorted values of each group of two rows or more, by name."""
+    """Values of each group of two rows or more, by name."""
     by_name: dict[str, list[float]] = {}
     for name, value in zip(labels, values.tolist() if labels else [], strict=True):
         if name:
             by_name.setdefault(name, []).append(value)
     return {
-        name: np.sort(by_name[name])
+        name: np.array(by_name[name])
         for name in sorted(by_name)
         if len(by_name[name]) > 1
     }

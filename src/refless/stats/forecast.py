@@ -113,7 +113,7 @@ def _moments(arm: dict[int, float]) -> tuple[float, float]:
     """Mean and standard deviation of an arm's ratings; 0 without any."""
     if not arm:
         return 0.0, 0.0
-    ratings = np.sort([*arm.values()])
+    ratings = np.array([*arm.values()])
     return float(ratings.mean()), float(ratings.std())
 
 
@@ -138,8 +138,6 @@ def _covariance(first: FloatArray, second: FloatArray, unit: float) -> float:
 def _by_unit(units: IntArray, ratings: FloatArray) -> dict[int, float]:
     """The mean rating of each unit that has one."""
     rows = np.flatnonzero(~np.isnan(ratings))
-    # a sum does not depend on their order
-    rows = rows[np.lexsort((ratings[rows], units[rows]))]
     names, place = np.unique(units[rows], return_inverse=True)
     means = np.bincount(place, ratings[rows]) / np.maximum(np.bincount(place), 1)
     return dict(zip(names.tolist(), means.tolist(), strict=True))
@@ -147,7 +145,7 @@ def _by_unit(units: IntArray, ratings: FloatArray) -> dict[int, float]:
 
 def _tails(means: Sequence[dict[int, float]]) -> float:
     """Half of the kurtosis of ratings about the mean of their arm, less 1; 1 if they are equal."""
-    arms = [np.sort(np.array([*arm.values()])) for arm in means if arm]
+    arms = [np.array([*arm.values()]) for arm in means if arm]
     off = np.concatenate([arm - arm.mean() for arm in arms]) if arms else np.zeros(0)
     square = float(np.square(off).mean()) if len(off) else 0.0
     if not square > 0:

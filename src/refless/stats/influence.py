@@ -6,7 +6,7 @@ counted as they are. The measure itself must be defined.
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, codes_of
 from refless.stats import correlation
 
 
@@ -53,6 +53,6 @@ def standard(column: FloatArray) -> FloatArray:
 
 def _raised(column: FloatArray, amounts: FloatArray) -> FloatArray:
     """[n] sum of the amounts of rows with a larger value, and half of those with the same one."""
-    _, codes = np.unique(correlation.settled(column), return_inverse=True)
+    codes = codes_of(correlation.settled(column))
     at = np.bincount(codes, weights=amounts)
     return np.asarray((at.sum() - np.cumsum(at) + at / 2)[codes])

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, numbers_of
 from refless.stats import correlation, influence, weighted
 from refless.stats.answers import NOTHING_MORE, SAID, Answer, Estimate, Extra
 from refless.stats.contrast import equal_units
 from refless.stats.intervals import CELLS, student
-from refless.stats.samples import numbers_of
 from refless.stats.weighted import Prepare
 
 FEWEST = 5  # units, of which fewer tell no spread, and of them unlike the commonest

@@ -33,18 +33,21 @@ class Exact:
         cross: [new, n] covariance with the rated texts; prior: [new] prior variance.
         """
         values = self.mean + cross @ self.alpha
-        half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
-        lack = 1.0 - cross @ self.ones
+        half, lack = self._explained(cross)
         explained = np.square(half).sum(axis=0)
         return values, prior - explained + lack**2 / self.ones.sum()
 
     def together(self, cross: FloatArray, prior: FloatArray) -> FloatArray:
         """[new, new] covariance of the process at new texts; prior: the same, overwritten."""
-        half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
-        lack = 1.0 - cross @ self.ones
+        half, lack = self._explained(cross)
         prior -= half.T @ half
         prior += np.outer(lack, lack / self.ones.sum())
         return prior
+
+    def _explained(self, cross: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """[n, new] L^-1 k, and [new] what the mean's weights lack of 1."""
+        half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
+        return half, 1.0 - cross @ self.ones
 
     def shares(self, cross: FloatArray) -> FloatArray:
         """[new, n] weight of each rating in each mean; every row sums to 1."""

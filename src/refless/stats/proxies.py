@@ -105,24 +105,16 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     Args:
         sample: the entries; arms: its sides; slope: by which estimates are used already.
     """
-    n_items = len(np.unique(sample.item))
-    if len(arms) < 2 or sample.weighted:
-        return Gain()
-    if sample.units < n_items or n_items == len(sample.item):
+    twice = _rated_twice(sample, arms)
+    if not twice:
         return Gain()
     residuals = sample.rating - slope * sample.proxy_labelled
-    items = [sample.item[arm.rows] for arm in arms]
-    pairs = np.intersect1d(items[0], items[1])
-    twice = [np.isin(column, pairs) for column in items]
-    unpaired = np.array([int((~both).sum()) for both in twice])
-    n = len(pairs)
-    if n < FEWEST or not unpaired.any():
-        return Gain()
-    ratings = [residuals[arm.rows] for arm in arms]
     sides = zip(arms, twice, strict=True)
     paired = [_in_order(sample, arm, both, residuals) for arm, both in sides]
     if not np.ptp(paired[0]) * np.ptp(paired[1]):
         return Gain()
+    n = len(paired[0])
+    ratings = [residuals[arm.rows] for arm in arms]
     spread = np.array([float(np.var(column, ddof=1)) for column in ratings])
     usual = USUAL * float(np.ptp(np.concatenate(ratings)))
     r = _correlation(paired, spread, usual)
@@ -130,17 +122,33 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     shared = factor * r * math.sqrt(float(spread.prod())) / n
     if not shared:
         return Gain()
+    unpaired = np.array([int((~both).sum()) for both in twice])
     inner = spread / n
     outer = spread / np.maximum(unpaired, 1e-6)
-    plain = n / (n + unpaired)
     covariance = np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]])
     best = np.linalg.solve(covariance, outer)
+    plain = n / (n + unpaired)
     gaps = np.array([*map(_gap, ratings, twice)])
     signs = np.array([arm.sign for arm in arms])
     new = _variance(best, inner, outer, shared)
     old = _variance(plain, inner, outer, shared)
     moved = float((plain - best) * gaps @ signs)
     return Gain(slope=shared, ratio=new / old * lost, moved=moved)
+
+
+def _rated_twice(sample: Sample, arms: Sequence[Arm]) -> list[BoolArray]:
+    """[rows] of each arm, whether an item is rated in both; nothing if weights could not help."""
+    n_items = len(np.unique(sample.item))
+    if len(arms) < 2 or sample.weighted:
+        return []
+    if sample.units < n_items or n_items == len(sample.item):
+        return []
+    items = [sample.item[arm.rows] for arm in arms]
+    pairs = np.intersect1d(items[0], items[1])
+    twice = [np.isin(column, pairs) for column in items]
+    if len(pairs) < FEWEST or all(both.all() for both in twice):
+        return []
+    return twice
 
 
 def _in_order(

@@ -9,7 +9,13 @@ from itertools import product
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    numbers_of,
+    places_of,
+)
 
 ALIKE = 1e-9  # squared shares of raters: less is rounding
 FEWEST_RATERS = 4  # from which on raters are a sample of people
@@ -35,9 +41,7 @@ class Shares:
 
     def among(self, rows: IntArray, n: int) -> Shares:
         """The shares in some of n entries, which are numbered anew in the order given."""
-        place = np.full(n, -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        at = place[self.entry]
+        at = places_of(rows, n)[self.entry]
         inside = at >= 0
         return Shares(
             entry=at[inside], rater=self.rater[inside], share=self.share[inside]
@@ -304,11 +308,3 @@ def _inside(sample: Sample, sides: Sequence[_Side], rater: IntArray) -> float:
         of_units = float(first.units @ second.units)
         squares.append(of_units * float(first.usual @ second.usual))
     return float(real @ real) - 2 * float(real @ usual) + math.fsum(squares)
-
-
-def numbers_of(labels: IntArray) -> IntArray:
-    """[n] labels as numbers from 0, in the order in which they occur first."""
-    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    return place[number]

@@ -111,7 +111,7 @@ class Composite:
     def of(cls, values: FloatArray) -> Composite:
         """Learned from [rows, columns]; NaN is nothing finite."""
         columns = Standardized.of(values)
-        mapped = columns.mapped(values[np.lexsort(values.T)]) if len(values) else values
+        mapped = columns.mapped(values) if len(values) else values
         first = np.linalg.eigh(mapped.T @ mapped)[1][:, -1]
         signs = np.where(first * first.sum() < 0, -1.0, 1.0)
         return cls(columns, signs, Standardized.of(mapped @ signs[:, None]))

@@ -148,10 +148,10 @@ def _products(
 def _blocks(
     human: FloatArray, predicted: FloatArray, blocks: IntArray, *, least: int
 ) -> Iterator[Columns]:
-    """Both columns of each block of so many rows and of more than one rating, in a fixed order."""
+    """Both columns of each block of so many rows and of more than one rating."""
     human = settled(human)
     predicted = settled(predicted)
-    order = np.lexsort((predicted, human, blocks))
+    order = np.argsort(blocks, kind="stable")
     human = human[order]
     predicted = predicted[order]
     ends = np.diff(blocks[order]).nonzero()[0] + 1

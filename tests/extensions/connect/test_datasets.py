@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import refless
-from command_line import run
+from command_line import json_of, run, run_well
 from refless.extensions.connect.datasets import (
     DATASETS,
     RAW,
@@ -130,8 +130,7 @@ def test_fetched_from_a_server(
     talk: Dataset, server: str, published: Path, tmp_path: Path
 ) -> None:
     """Rows that validate reads, terms beside them and on standard error; then from the cache."""
-    ran = run("list", "datasets", "--get", "talk", "--mirror", server + "/")
-    assert ran.code == 0, ran.err
+    ran = run_well("list", "datasets", "--get", "talk", "--mirror", server + "/")
     assert made() == ["talk/SOURCE.txt", "talk/judgements.tsv"]
     assert Path("talk/judgements.tsv").read_text() == ROWS
     told = Path("talk/SOURCE.txt").read_text()
@@ -185,8 +184,7 @@ def test_folders_that_are_mirrors(talk: Dataset, tmp_path: Path, at: str) -> Non
     folder = tmp_path / "a #b %41 \x1b[31m"
     (folder / at).parent.mkdir(parents=True)
     (folder / at).write_bytes(CONTENT)
-    ran = run("list", "datasets", "--get", "talk", "--mirror", folder)
-    assert ran.code == 0, ran.err
+    ran = run_well("list", "datasets", "--get", "talk", "--mirror", folder)
     assert Path("talk/judgements.tsv").read_text() == ROWS
     assert "\x1b" not in ran.out + ran.err
 
@@ -231,20 +229,14 @@ def test_no_such_file_and_no_server(
 ) -> None:
     (published / PLACE).unlink()
     ran = run("list", "datasets", "--get", "talk", "--mirror", server)
-    assert (ran.code, "the server answered 404 File not found; check" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("the server answered 404 File not found; check")
     ran = run("list", "datasets", "--get", "talk", "--mirror", "http://127.0.0.1:9")
-    assert (ran.code, "the server cannot be reached; check the network" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("the server cannot be reached; check the network")
     assert "--mirror URL|FOLDER" in ran.err
     ran = run("list", "datasets", "--get", "talk", "--mirror", published)
-    assert (ran.code, f"copy it there: {RAW}/{PLACE}" in ran.err) == (2, True)
+    assert ran.refuses(f"copy it there: {RAW}/{PLACE}")
     ran = run("list", "datasets", "--get", "talk", "--mirror", "nowhere")
-    assert (ran.code, "--mirror nowhere: no such folder" in ran.err) == (2, True)
+    assert ran.refuses("--mirror nowhere: no such folder")
 
 
 @pytest.mark.parametrize(
@@ -262,10 +254,7 @@ def test_a_file_of_the_user_is_not_overwritten(talk: Dataset, published: Path) -
     Path("talk").mkdir()
     Path("talk/judgements.tsv").write_text("mine")
     ran = run("list", "datasets", "--get", "talk", "--mirror", published)
-    assert (ran.code, "another file is there already; move it away" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("another file is there already; move it away")
     assert made() == ["talk/judgements.tsv"]
     assert Path("talk/judgements.tsv").read_text() == "mine"
 
@@ -274,7 +263,7 @@ def test_pooch_is_an_extra(talk: Dataset, monkeypatch: pytest.MonkeyPatch) -> No
     """A folder needs nothing, and neither does the list."""
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
     ran = run("list", "datasets", "--get", "talk")
-    assert (ran.code, "pip install '.[datasets]'" in ran.err) == (2, True)
+    assert ran.refuses("pip install '.[datasets]'")
     assert run("list", "datasets").code == 0
 
 
@@ -297,16 +286,13 @@ def test_got_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(
         "list", "datasets", "--get", "asap-sas", "--mirror", ".", "--out-dir", "other"
     )
-    assert (ran.code, "the columns are not Id, EssaySet, Score1" in ran.err) == (
-        2,
-        True,
-    )
+    assert ran.refuses("the columns are not Id, EssaySet, Score1")
 
 
 def test_the_list() -> None:
     """Every data set with its terms; those that are rated with a command."""
-    text = " ".join(run("list", "datasets").out.split())
-    found = run("list", "datasets", "--format", "json").json["datasets"]
+    text = run("list", "datasets").line
+    found = json_of("list", "datasets")["datasets"]
     assert [one["name"] for one in found] == list(DATASETS)
     for one in found:
         for key in ("about", "good_for", "licence", "citation", "home"):

@@ -1,7 +1,5 @@
 """Converters of public data sets: on miniatures of our own, and on the data where it is here."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from hashlib import sha256
@@ -10,22 +8,15 @@ from typing import Any
 
 import pytest
 
-from command_line import ANY_NEIGHBOR, run
+from command_line import ANY_NEIGHBOR, run_well
 from places import DATA
 from published import needed
 from refless.extensions.connect.datasets import DATASETS, convert
+from rows import csv_of
 
 
 def rows_of(content: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.decode().splitlines()]
-
-
-def as_csv(rows: list[dict[str, object]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, rows[0].keys())
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().encode()
 
 
 def test_grade() -> None:
@@ -62,13 +53,13 @@ def turk(worker: str, kind: str, answer: str) -> dict[str, object]:
 
 def test_huse() -> None:
     """A rater is a pseudonym, the same throughout; words are 1 to 6; tasks are counted."""
-    raw = as_csv(
+    raw = csv_of(
         [
             turk("A2LM", "SUM", "Very Typical"),
             turk("B3", "SUM", "Invalid"),
             turk("A2LM", "HUMAN_SUM", "Specific"),
         ]
-    )
+    ).encode()
     files = convert.huse(
         {"data/summarization_raw_outputs.csv": raw, "data/summary_clean.csv": b"x"}
     )
@@ -172,7 +163,7 @@ def test_simplification() -> None:
         "meaning": -1.25,
         "system": "m",
     }
-    found = convert.simplification({"x/simpda.csv": as_csv([row])})
+    found = convert.simplification({"x/simpda.csv": csv_of([row]).encode()})
     assert rows_of(found["simpda.jsonl"]) == [
         {
             "item": "3",
@@ -197,7 +188,7 @@ def test_references_are_no_code(code: str) -> None:
         "system": "m",
     }
     with pytest.raises(ValueError, match="malformed"):
-        convert.simplification({"simpda.csv": as_csv([row])})
+        convert.simplification({"simpda.csv": csv_of([row]).encode()})
 
 
 @pytest.mark.parametrize(
@@ -234,5 +225,4 @@ def test_validate_reads_it_with_the_flags_that_are_told(
     file, *flags = DATASETS[name].validate
     lines = text_of(name, file).split("\n")[:101]
     (tmp_path / file).write_text("\n".join(lines), encoding="utf-8")
-    ran = run("validate", tmp_path / file, *flags, *ANY_NEIGHBOR)
-    assert ran.code == 0, ran.err
+    run_well("validate", tmp_path / file, *flags, *ANY_NEIGHBOR)

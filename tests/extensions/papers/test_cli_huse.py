@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from command_line import headlines, jsonl, run, too_wide
-from refless.extensions.papers.huse.result import HuseResult
+from command_line import headlines, json_of, jsonl, run, run_well, too_wide
 from rows import without
+from schemas import fits
 
 
 def rows(n: int = 40) -> list[dict[str, object]]:
@@ -24,19 +23,11 @@ def rows(n: int = 40) -> list[dict[str, object]]:
     ]
 
 
-def fits(found: object) -> None:
-    """The schema of its record."""
-    schema = HuseResult.schema()
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(found)
-
-
 def test_huse_of_a_file(tmp_path: Path) -> None:
     """Its parts in a table; texts without a probability are counted."""
     partly = [row | {"logprob": None} if row["id"] == "3" else row for row in rows()]
     path = jsonl(tmp_path / "rated.jsonl", partly)
-    ran = run("huse", path)
-    assert ran.code == 0, ran.err
+    ran = run_well("huse", path)
     assert too_wide(ran.out) == []
     assert "HUSE-Q, quality" in ran.out
     assert "missing: 1." in ran.out
@@ -48,14 +39,11 @@ def test_huse_of_a_file(tmp_path: Path) -> None:
 def test_scale_changes_nothing(tmp_path: Path) -> None:
     """The arithmetic is in the raters' units."""
     path = jsonl(tmp_path / "rated.jsonl", rows())
-    one = run("huse", path, "--format", "json").json
-    other = run("huse", path, "--scale", 1, 5, "--format", "json").json
+    one = json_of("huse", path)
+    other = json_of("huse", path, "--scale", 1, 5)
     assert one["human"] == other["human"]
     assert "ties:float" in one["signature"]
-    assert (
-        "ties:exact"
-        in run("huse", path, "--exact-ties", "--format", "json").json["signature"]
-    )
+    assert "ties:exact" in json_of("huse", path, "--exact-ties")["signature"]
 
 
 @pytest.mark.parametrize(

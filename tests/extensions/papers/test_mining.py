@@ -203,7 +203,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert all(np.abs(row["weights"]).max() <= 1 for row in found)
     assert sum(len(row["references"]) for row in found) == len(raters)
     assert found[0]["references"][0] == corpus[1].response
-    assert "0 responses were not rated" in " ".join(ran.out.split())
+    assert "0 responses were not rated" in ran.line
 
     second = ("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     ran = refless(*second, "--read", "max-bytes=99", status=2)

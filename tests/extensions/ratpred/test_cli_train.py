@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
-from command_line import output_rows, run
+from command_line import output_rows, run_well
 from refless.estimators.saved import load
 from refless.extensions.ratpred.model import Course
 from refless.extensions.ratpred.result import TrainResult, kept_aside
@@ -31,8 +31,7 @@ def small(network: str = "") -> tuple[str, ...]:
 def trained(folder: Path, name: str, *more: str, network: str = "") -> Any:
     saved = folder / f"{name}.safetensors"
     words = ("train", folder / "rated.jsonl", "--to", saved, *small(network), *more)
-    ran = run(*words, "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(*words, "--format", "json")
     return ran.json
 
 
@@ -48,10 +47,9 @@ def test_every_network_is_told(folder: Path) -> None:
 
 def test_people_read_which_epoch_was_kept(folder: Path) -> None:
     """Text fits 80 columns and tells how to use the model."""
-    ran = run(
+    ran = run_well(
         "train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *small()
     )
-    assert ran.code == 0, ran.err
     assert "kept" in ran.out
     assert "refless score OUTPUTS --model " in ran.out
     shown = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from command_line import jsonl, output_rows, rated_rows, run
+from command_line import jsonl, output_rows, rated_rows, run, run_well
 from refless.data.tables import Reading, read_outputs, read_pool
 from refless.extensions.serve.rate import apart
 
@@ -35,8 +35,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
     """The owner's is new each time, raters' stay."""
     for _ in range(2):
-        ran = run("rate", outputs, "--raters", 2, "--port", 8111)
-        assert ran.code == 0, ran.err
+        ran = run_well("rate", outputs, "--raters", 2, "--port", 8111)
         assert "12 items to rate, from 1 to 5." in ran.out
     (_, first), (where, second) = served
     assert (where.host, where.port) == ("127.0.0.1", 8111)
@@ -69,8 +68,9 @@ def test_pairs_are_of_two_systems(outputs: Path, served: list[Any]) -> None:
 
 
 def test_serve_says_what_it_serves(tmp_path: Path, served: list[Any]) -> None:
-    ran = run("serve", jsonl(tmp_path / "rated.jsonl", rated_rows()), "--scale", 1, 5)
-    assert ran.code == 0, ran.err
+    ran = run_well(
+        "serve", jsonl(tmp_path / "rated.jsonl", rated_rows()), "--scale", 1, 5
+    )
     assert "from 48 rated texts" in ran.out
     assert served[0][1][0] == "http://127.0.0.1:8000"
 
@@ -108,7 +108,7 @@ def test_restore(outputs: Path, served: list[Any]) -> None:
     run("rate", outputs)
     assert served[2][1][1] == before  # the rater's link holds
     none = run("rate", outputs, "--restore", outputs.with_name("none"))
-    assert (none.code, ".before is there already" in none.err) == (2, True)
+    assert none.refuses(".before is there already")
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_old_ratings_teach_one_dimension(tmp_path: Path) -> None:
         "--dimension",
         "style",
     )
-    assert (ran.code, "name one --dimension" in " ".join(ran.err.split())) == (2, True)
+    assert (ran.code, "name one --dimension" in ran.notes) == (2, True)

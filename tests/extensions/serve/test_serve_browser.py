@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, run
+from command_line import jsonl, run, run_well
 from serving import DATABASES, HOSTILE, cut_off
 
 CHROMIUM = shutil.which("chromium")
@@ -232,7 +232,7 @@ def test_sixty_items_by_three_raters(
     for who, keys in given.items():
         expected |= {(who, text): key for text, key in keys.items()}
     assert told == expected
-    validated = run(
+    validated = run_well(
         "validate",
         path,
         "--scale",
@@ -243,7 +243,6 @@ def test_sixty_items_by_three_raters(
         "--format",
         "jsonl",
     )
-    assert validated.code == 0
     means: dict[str, list[float]] = {}
     for row in parsed:
         means.setdefault(row["id"], []).append((row["rating"] - 1) / 4)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, run
+from command_line import jsonl, run_well
 from refless.data.records import Outputs
 from refless.extensions.serve.analysis_worker import looked, preference
 from refless.extensions.serve.app import latest
@@ -224,8 +224,9 @@ def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").write_bytes(exported(store, "audit.jsonl"))
     store.close()
     words = ["--rated", str(before), "--rated", str(tmp_path / "audit.jsonl")]
-    ran = run("compare", str(answers), *words, "--scale", "1", "5", "--format", "json")
-    assert ran.code == 0, ran.err
+    ran = run_well(
+        "compare", str(answers), *words, "--scale", "1", "5", "--format", "json"
+    )
     pairs = json.loads(ran.out)["pairs"]
     shown = told(live, "systems")
     assert len(shown) == len(pairs) == 3

@@ -96,7 +96,7 @@ def test_faults_of_a_project(
     outputs = jsonl(tmp_path / "o.jsonl", output_rows())
     ran = run("rate", outputs, "--project", tmp_path / name)
     assert ran.code == 2
-    assert problem in " ".join(ran.err.split())
+    assert problem in ran.notes
 
 
 def test_no_project_there() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from refless.evaluation.entries import EntryTable, Field
+from refless.registry.arrays import codes_of
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 
@@ -30,7 +31,7 @@ def swapped_answers(
     first = next(iter(tables.values()))
     rows = np.flatnonzero(np.isin(first.system, np.array(systems, dtype=object)))
     arm = np.where(first.system[rows] == systems[1], 1, -1)
-    unit = np.unique(first.unit[rows], return_inverse=True)[1]
+    unit = codes_of(first.unit[rows])
     for _ in range(DRAWS):
         swapped = rng.integers(2, size=int(unit.max()) + 1) * 2 - 1
         sign = arm * swapped[unit]

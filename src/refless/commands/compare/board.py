@@ -89,10 +89,11 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
     if result is None:
         return None
     voters = len(pool.ratings.annotators)
+    few = voters < FEWEST_RATERS
     return Board(
         rows=_rows(result, votes, names),
-        voters=voters if voters < FEWEST_RATERS else 0,
-        clusters=("source", "voter")[: len(votes.clusters)],
+        voters=voters if few else 0,
+        clusters=("source",) if few else ("source", "voter"),
         made_up=result.made_up,
     )
 

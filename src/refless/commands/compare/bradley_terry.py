@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
@@ -118,7 +118,7 @@ def strengths(votes: PairVotes) -> Strengths | None:
         table = table + MADE_UP * voted
     values = maximum_likelihood(table)
     inverse = np.linalg.pinv(_curvature(table, values))
-    clusters = [np.unique(column, return_inverse=True)[1] for column in votes.clusters]
+    clusters = [codes_of(column) for column in votes.clusters]
     meats = _meats(votes, values, clusters)
     fewest = min(float(column.max()) for column in clusters)
     return Strengths(
@@ -170,7 +170,7 @@ def _meats(
     if len(clusters) < 2:
         return meats
     first, second = clusters
-    both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
+    both = codes_of(first * (int(second.max()) + 1) + second)
     return [*meats, meats[0] + meats[1] - _meat(votes, values, both)]
 
 

@@ -9,7 +9,7 @@ from refless.commands.compare.gates import gate_on
 from refless.commands.compare.wins import Wins, wins
 from refless.commands.compare.wins_result import WinsResult
 from refless.data.choices import choices_in
-from refless.data.human import canonical_order, fingerprint
+from refless.data.human import fingerprint
 from refless.data.records import RatedPool
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -33,14 +33,13 @@ def compared_choices(
     compared = np.isin(np.array(pool.systems, dtype=object), systems)
     rows = compared[choices.first] & compared[choices.second]
     groups = len(np.unique(choices.groups[rows]))
-    ordered = pool.take(canonical_order(pool))
     signature = Signature("wins").plus(
         ties="half",
         systems=tuple(systems),
         ci="contrast",
         drawn="source",
         units=groups,
-        pool=fingerprint(ordered),
+        pool=fingerprint(pool),
         v=__version__,
     )
     gate = GateRecord()

@@ -32,8 +32,8 @@ SAME_RATERS = (
     "Have the same people rate both systems: more ratings by other people tell less."
 )
 MISJUDGED = (
-    "The interval knows how far whole systems are misjudged, as well as the rated "
-    "texts can tell."
+    "The interval includes the error of estimates for whole systems, as far as the rated "
+    "texts show it."
 )
 
 
@@ -116,7 +116,7 @@ def judges_section(
     table = Table(header=header, rows=tuple(rows), numeric=numeric)
     line = (
         "A judge's own difference is in its own units, and no rating corrects it: its interval "
-        "knows which texts were drawn, not how the judge errs. 'refless judge' shows that."
+        "includes the draw of texts, not the judge's errors, which 'refless judge' shows."
     )
     return (Section(title="Judges alone", table=table, lines=(line,)),)
 
@@ -217,8 +217,8 @@ def why_not(pair: Pair) -> str:
         return _one_rating(pair)
     if reason == "all are equal":
         return (
-            "all ratings are equal, and no scale says how far others may lie; "
-            f"{called('scale')} says it"
+            "all ratings are equal, and without a scale nothing tells how far others may lie; "
+            f"give one with {called('scale')}"
         )
     if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
@@ -457,7 +457,7 @@ def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
         f"Systems, {units}",
         ("system", "mean [95 %]", "rank", "rated", "outputs"),
         entries,
-        "Means with their 95 % intervals. Whether two systems differ is told by the difference, "
+        "Means with their 95 % intervals. Whether two systems differ is shown by the difference, "
         "not by whether these intervals overlap.",
         axis="mean",
         label="Systems",

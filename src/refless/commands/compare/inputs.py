@@ -119,7 +119,7 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
     if not np.isnan(outputs.probability).all():
         return
     texts = outputs.texts
-    rated = np.sort(outputs.place)
+    rated = outputs.place
     unrated = np.setdiff1d(np.arange(len(texts)), rated)
     labels = inputs.labels if group is not None else ()
     rows = outputs.first_rows

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
+from refless.commands.calls import check_asked, returning
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import (
     check_gate,
@@ -40,12 +41,19 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import ScoredRows, note_scale
-from refless.data.choices import are_choices
+from refless.data.choices import CHOICES, are_choices
 from refless.data.tables.runs import ScoredRuns
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
+NAMES = {
+    CompareResult: "compare",
+    WinsResult: "compare_choices",
+    ScoresResult: "compare_scores",
+}
 
+
+@returning(CompareResult, NAMES)
 @command
 def compare(
     outputs: Argument,
@@ -113,6 +121,7 @@ def compare(
     if fail_if_worse:
         check_gate(systems, outputs, system)
     if isinstance(inputs, ScoredRuns):
+        check_asked(ScoresResult, "scores without ratings of people")
         if plan:
             raise UsageError(
                 f"{called('looks')} with a plan is about ratings of people"
@@ -129,9 +138,11 @@ def compare(
     _check_margin(margin, used=fail_if_worse or plan is not None)
     note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
+        check_asked(WinsResult, CHOICES)
         of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
         _check_choices(of_ratings)
         return compared_choices(inputs.pool, systems, margin, gated=fail_if_worse)
+    check_asked(CompareResult, "ratings of texts")
     return compared_ratings(
         inputs,
         learner,
@@ -146,6 +157,10 @@ def compare(
         plan=plan,
         seed=seed,
     )
+
+
+compare_choices = returning(WinsResult, NAMES)(compare)
+compare_scores = returning(ScoresResult, NAMES)(compare)
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:

@@ -100,8 +100,7 @@ def rate(won: FloatArray, clusters: IntArray) -> Rate:
     Args:
         won: [n] 1, 0.5 or 0; clusters: [n] what was drawn as a whole.
     """
-    order = np.lexsort((won, clusters))  # sums do not depend on the order of rows
-    answer = mean_of(won[order], clusters[order], scale=SCALE)
+    answer = mean_of(won, clusters, scale=SCALE)
     return Rate(
         rate=answer.value,
         interval=answer.interval,

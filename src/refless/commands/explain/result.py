@@ -46,7 +46,7 @@ def _count(explanation: Explanation, *, signed: bool) -> tuple[str, ...]:
 def _why(explanation: Explanation, *, signed: bool) -> str:
     """The reason why there is no estimate."""
     if signed and explanation.reason == "too-few":
-        return f"a model needs {FEWEST} rated texts, and here are {explanation.size}"
+        return f"a model needs {FEWEST} rated texts, and there are {explanation.size}"
     return REASONS.get(explanation.reason, "")
 
 

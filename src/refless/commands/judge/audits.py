@@ -23,20 +23,18 @@ from refless.commands.rows import (
     outputs_of,
 )
 from refless.commands.warnings import note
-from refless.data.design import joined
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts, picked
 from refless.data.tables import ScoredRead
 from refless.data.tables.ratings import means_errors
 from refless.evaluation.annotators import columns_of
-from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -156,7 +154,7 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
         note(
             f"{name}: scores pass from {bars[1]:g} on; {called('passing', Blank('X'))} "
-            "says otherwise"
+            "sets another bar"
         )
     return labels.as_verdicts(bars)
 
@@ -170,26 +168,24 @@ def _in_other_units(labels: Labels) -> str:
     high = max(high, human.max())
     scores = f"scores go from {judge.min():g} to {judge.max():g}"
     ratings = f"ratings go from {low:g} to {high:g}"
-    remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
+    remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
     if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
         passing = called("passing", Blank("X"))
-        remedy = f"beside verdicts {passing} says from where on the others pass"
+        remedy = f"beside verdicts, {passing} is the least of the others that passes"
     return (
-        f"{labels.name}: {scores} and {ratings}, so in other units, and ranks alone are compared; "
+        f"{labels.name}: {scores} and {ratings}: the units differ, so ranks alone are compared; "
         f"{remedy}"
     )
 
 
 def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
-    """Scores and ratings of the same rows, in canonical order."""
+    """Scores and ratings of the same rows."""
     pool = question.read.pool
     ratings = question.ratings
     raters = question.raters
     rows = np.flatnonzero(~np.isnan(column))
-    keys = [key[rows] for key in _text_keys(pool)]
-    rows = rows[np.lexsort((*keys, column[rows], ratings[rows]))]
     within = {"system": pool.systems, "source": pool.sources or pool.items}
     several = {key: names for key, names in within.items() if len({*names}) > 1}
     return Labels(
@@ -208,12 +204,6 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     )
 
 
-def _text_keys(texts: Texts) -> list[IntArray]:
-    """[n] numbers of the texts, items and systems, as far as there are any."""
-    columns = (texts.texts, texts.items, texts.systems)
-    return [codes(labels) for labels in columns if labels]
-
-
 def _at(
     rows: IntArray, columns: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
@@ -222,26 +212,18 @@ def _at(
 
 
 def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
-    """All rows, rated or not, in canonical order."""
+    """All rows, rated or not."""
     pool = question.read.pool
     unrated = question.read.unrated
-    n = len(pool)
     human = np.concatenate([question.ratings, np.full(len(unrated), math.nan)])
     judge = np.concatenate([column, question.unrated(name)])
-    keys = _text_keys(joined(pool, unrated))
-    mass = None if question.mass is None else np.concatenate(question.mass)
-    weights = np.zeros(len(human)) if mass is None else mass
-    order = np.lexsort((*keys, weights, judge, human))
-    rated = order[order < n]
-    place = np.flatnonzero(order < n)
-    raters = question.raters
     return AllRows(
-        human=human[order],
-        judge=judge[order],
-        unit=question.design.unit[order],
-        mass=None if mass is None else mass[order],
-        raters=raters and raters.among(rated, n).placed(place),
-        votes=votes_of(pool, rated).placed(place),
+        human=human,
+        judge=judge,
+        unit=question.design.unit,
+        mass=None if question.mass is None else np.concatenate(question.mass),
+        raters=question.raters,
+        votes=votes_of(pool, np.arange(len(pool))),
     )
 
 
@@ -304,16 +286,14 @@ def _people(
     pool: RatedPool, rows: IntArray
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
-    row_place = np.full(len(pool), -1)
-    row_place[rows] = np.arange(len(rows))
+    row_place = places_of(rows, len(pool))
     people = []
     for column in columns_of(pool, leave_out=True):
         place = row_place[column.rows]
-        order = np.argsort(place, kind="stable")
-        order = order[place[order] >= 0]
-        means = unscaled(column.human[order], pool.scale)
-        ratings = unscaled(column.scores[order], pool.scale)
-        people.append((place[order], means, ratings))
+        inside = place >= 0
+        means = unscaled(column.human[inside], pool.scale)
+        ratings = unscaled(column.scores[inside], pool.scale)
+        people.append((place[inside], means, ratings))
     return people
 
 

@@ -31,7 +31,7 @@ ANSWERS = {
     "correct": "with labels",
     "unknown": "cannot be told",
 }
-LEGEND = "Yes and no need the whole interval on one side of the bar."
+LEGEND = "Yes or no is told if the whole interval lies on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
 NAME = 30  # columns of a terminal

@@ -18,11 +18,10 @@ from refless.commands.judge.pairs import (
 from refless.commands.judge.systems import ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
-from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.raters import Raters, rated_coefficient
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
@@ -157,8 +156,7 @@ def meta(
     A system's human score is the mean over its segments, a metric's what its statistics combine to.
     Segments of one group, or of one item, are resampled and permuted together, as they err together
     (Williams' test knows nothing of that). At system level intervals come from resampled items (or
-    segments): they say how the numbers would change with other texts, not with other systems. The
-    order of rows does not matter.
+    segments): they say how the numbers would change with other texts, not with other systems.
 
     Args:
         human: ratings, systems, items and groups of the segments; its predictions are not read.
@@ -174,12 +172,9 @@ def meta(
         raise UsageError(
             f"meta needs metrics with one score for each of {len(human)} segments"
         )
-    order = _canonical(human, scores)
-    human = human.take(order)
-    scores = {name: metric.take(order) for name, metric in sorted(scores.items())}
-    ordered = None if raters is None else raters.among(order, len(order))
+    scores = dict(sorted(scores.items()))
     return Meta(
-        segments=_segments(human, scores, how, ordered),
+        segments=_segments(human, scores, how, raters),
         systems=_systems(human, scores, how),
     )
 
@@ -403,13 +398,3 @@ def _items(human: Predictions) -> IntArray | None:
     """Item codes if items were answered more than once: then only such pairs are counted."""
     several = any(name and count > 1 for name, count in Counter(human.item).items())
     return numbered(human.item, len(human)) if several else None
-
-
-def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
-    """[n] rows in an order of their own; rows that tie are interchangeable."""
-    names = (human.item, human.system, human.group)
-    numbers = [codes(column) for column in names if column]
-    metrics = [metric for _, metric in sorted(scores.items())]
-    columns = [metric.segments for metric in metrics]
-    statistics = np.hstack([metric.statistics for metric in metrics]).T
-    return np.lexsort((*statistics, *columns, *numbers, human.human))

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.groups import codes
 from refless.evaluation.labels import (
     OTHER_UNITS,
     Labels,
@@ -20,7 +19,7 @@ from refless.evaluation.labels import (
     share_of_passes,
 )
 from refless.evaluation.raters import extra_of, rated_coefficient
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.contrast import VERDICTS
 from refless.stats.correlation import ranks

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.stats.correlation import settled
 
 
@@ -22,7 +22,7 @@ def accuracy_influence(
     """
     influences = np.zeros(len(human))
     labels = np.zeros(len(human), dtype=np.int64) if groups is None else groups
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes = codes_of(labels)
     order = np.argsort(codes, kind="stable")
     ends = np.flatnonzero(np.diff(codes[order])) + 1
     parts = [rows for rows in np.split(order, ends) if len(rows) > 1]

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from refless.data.design import Design
-from refless.data.human import canonical_order, cells_of, human_ratings
+from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
 from refless.evaluation.raters import PARTS
 from refless.loops.threads import single_threaded_blas
@@ -52,7 +52,7 @@ class RaterAgreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RatedCells:
-    """Ratings of texts that have two or more, in canonical order.
+    """Ratings of texts that have two or more.
 
     Attributes:
         text, rater: [m] numbers; values: [m] in the raters' units.
@@ -66,11 +66,11 @@ class _RatedCells:
 
 
 def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgreement:
-    """The agreement of a pool's annotators; the order of rows does not matter.
+    """The agreement of a pool's annotators.
 
     Args:
-        pool: the rated texts; design: what belongs together among them, by default as their
-            columns say.
+        pool: the rated texts, sorted by content.
+        design: what belongs together among them, by default as their columns say.
     """
     design = Design.of(pool) if design is None else design
     cells = _cells(pool, design)
@@ -93,9 +93,7 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
 
 def _cells(pool: RatedPool, design: Design) -> _RatedCells:
     """The ratings, several of one text by one annotator as one."""
-    order = canonical_order(pool)
-    ordered = pool.take(order)
-    ratings = ordered.ratings
+    ratings = pool.ratings
     text = ratings.text
     rater = np.zeros_like(text)
     values = ratings.values
@@ -103,13 +101,12 @@ def _cells(pool: RatedPool, design: Design) -> _RatedCells:
         cells, rater, text = cells_of(ratings, len(pool))
         values = human_ratings(cells, len(rater))
     counts = np.bincount(text, minlength=len(pool))
-    place = np.lexsort((rater, values, text))
-    place = place[counts[text[place]] > 1]
+    several = counts[text] > 1
     return _RatedCells(
-        text=text[place],
-        rater=rater[place],
-        values=values[place],
-        unit=design.unit[order][text[place]],
+        text=text[several],
+        rater=rater[several],
+        values=values[several],
+        unit=design.unit[text[several]],
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.design import Design
-from refless.data.human import canonical_order, unscaled
+from refless.data.human import unscaled
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import columns_of
 from refless.registry.arrays import FloatArray
@@ -67,18 +67,15 @@ class Disputes:
 
 def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
     """Each rater beside the others, the strictest first; () if raters are not known."""
-    order = canonical_order(pool)
-    ordered = pool.take(order)
-    unit = design.unit[order]
     ends = None
     if pool.scale is not None:
         low, high = pool.scale
         ends = (low - high, high - low)
     profiles = []
-    for column in columns_of(ordered, leave_out=True):
+    for column in columns_of(pool, leave_out=True):
         means = unscaled(column.human, pool.scale)
         ratings = unscaled(column.scores, pool.scale)
-        units = unit[column.rows]
+        units = design.unit[column.rows]
         n = len(ratings)
         bias = Estimate.of(mean_of(ratings - means, units, scale=ends), n)
         spearman = correlated("spearman", means, ratings, units)
@@ -94,9 +91,7 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
 
     Without a scale its ends are the lowest and the highest rating of all.
     """
-    order = canonical_order(pool)
-    ordered = pool.take(order)
-    ratings = _ratings_of(ordered)
+    ratings = _ratings_of(pool)
     values = pool.ratings.values
     low, high = pool.scale or (values.min(), values.max())
     least = FAR * float(high - low)
@@ -107,14 +102,14 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     ranges = np.array([float(values[-1] - values[0]) for values in ratings])
     spread = np.array([float(values.var()) for values in ratings])
     disputed = ranges[several] >= least
-    unit = design.unit[order][several]
+    unit = design.unit[several]
     answer = mean_of(disputed.astype(np.float64), unit, scale=VERDICTS)
     rows = several[disputed]
     farthest = rows[np.lexsort((-spread[rows], -ranges[rows]))].tolist()
     return Disputes(
         least=least,
         share=Estimate.of(answer, len(several)),
-        texts=tuple(_disputed(ordered, row, ratings[row]) for row in farthest),
+        texts=tuple(_disputed(pool, row, ratings[row]) for row in farthest),
     )
 
 

@@ -20,7 +20,7 @@ from refless.commands.validate.findings import drift_lines
 from refless.data.design import Design
 from refless.data.records import RatedPool
 from refless.evaluation.drift import Drift, drift
-from refless.evaluation.groups import codes
+from refless.registry.arrays import codes
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__

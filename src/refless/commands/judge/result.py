@@ -21,6 +21,7 @@ from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.records import RatedPool
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
+from refless.registry.arrays import IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -38,7 +39,7 @@ NAME_IN_PAIR = 14
 ANNOTATOR = "one annotator"
 OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
-    "tie that differ by little; by chance: of a metric that ties as often and knows nothing."
+    "tie that differ by little; by chance: of a metric that guesses, with as many ties."
 )
 OF_SYSTEMS = "A tie of two systems is half a pair."
 CAUTION = (
@@ -81,6 +82,7 @@ class JudgeResult(Result):
         design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         rationales: [n] why the judge said so, or ().
+        listed: [n] the texts in the order of their rows.
         meta: agreement and comparisons.
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
@@ -92,6 +94,7 @@ class JudgeResult(Result):
     audits: tuple[Audit, ...]
     meta: Meta
     metrics: Mapping[str, Signature]
+    listed: IntArray
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
@@ -200,7 +203,7 @@ class JudgeResult(Result):
     def _rows(self) -> Rows:
         pool = self.pool
         rows: list[dict[str, Cell]] = []
-        for i in range(len(pool)):
+        for i in self.listed.tolist():
             row: dict[str, Cell] = {"id": pool.ids[i]}
             if pool.systems:
                 row["system"] = pool.systems[i]

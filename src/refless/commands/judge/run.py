@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from refless.commands.calls import check_asked, returning
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.gates import gated, requirements
@@ -40,7 +41,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, tell
 from refless.commands.warnings import progress
-from refless.data.choices import are_choices
+from refless.data.choices import CHOICES, are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
 from refless.metrics.protocol import Scores, metrics_of
@@ -64,6 +65,14 @@ class JudgedRows(ScoredRows):
 Name = Annotated[Names, About(kind=Many, metavar="NAME")]
 
 
+NAMES = {
+    JudgeResult: "judge",
+    JudgedResult: "judge_choices",
+    RatersResult: "judge_raters",
+}
+
+
+@returning(JudgeResult, NAMES)
 @command
 def judge(
     rated: Argument,
@@ -138,6 +147,7 @@ def judge(
     of_scores = {"passing": passing, "by": by, "own": own, "runs": runs or None}
     if not judged and not chosen:
         _check_several_ratings(read)
+        check_asked(RatersResult, "ratings without a judge's scores")
         tell(read)
         _check_unanswered(of_scores, "of ratings without a judge's scores")
         return agreeing(read.pool, Design.of(read.pool, group, read.group))
@@ -147,10 +157,12 @@ def judge(
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
+            check_asked(JudgedResult, CHOICES)
             of_ratings = {**of_scores, "before": before, "require": require}
-            _check_unanswered(of_ratings, "of choices between two texts")
+            _check_unanswered(of_ratings, f"of {CHOICES}")
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
+        check_asked(JudgeResult, "scores beside ratings")
         groups = (*read.group, *read.unrated_group)
         design = Design.of(joined(read.pool, read.unrated), group, groups)
         question = Question(
@@ -176,11 +188,16 @@ def judge(
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             rationales=read.rationales,
+            listed=read.listed,
             runs=runs_in(question, scores) if runs else None,
             drifts=drifts,
             gate=gated(audits, required, drifts, max_drift),
             signature=_signature(question, scores, how, rubric_of(rubric)),
         )
+
+
+judge_choices = returning(JudgedResult, NAMES)(judge)
+judge_raters = returning(RatersResult, NAMES)(judge)
 
 
 def _check_several_ratings(read: ScoredRead) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.protocol import Scores, averaged
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, percentile_interval, student

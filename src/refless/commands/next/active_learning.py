@@ -13,7 +13,6 @@ from refless.commands.next.racing import Race
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
-from refless.evaluation.groups import canonical
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 
@@ -120,12 +119,12 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
 
 
 def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
-    """Places of the different outputs in an order of their own, and how often each is there."""
+    """Places of the different outputs, and how often each is there."""
     scores = sortable(outputs.scores, len(outputs))
     keys = [*zip(outputs.texts, outputs.sources or outputs.texts, scores, strict=True)]
     first: dict[object, int] = {}
     counts: dict[object, int] = {}
-    for row in canonical(outputs).tolist():
+    for row in range(len(outputs)):
         if not outputs.texts[row].strip():
             continue
         first.setdefault(keys[row], row)

@@ -16,7 +16,6 @@ from refless.commands.next.sampling_design import Units, draw
 from refless.data.records import Outputs
 from refless.estimators import Estimator
 from refless.evaluation.comparing import compared
-from refless.evaluation.groups import canonical
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -43,10 +42,10 @@ def check_race(goal: str | None, looks: int | None) -> None:
 
 
 def answers_by_item(outputs: Outputs) -> Answers:
-    """Rows of the answers to each item, by system, in an order of their own."""
+    """Rows of the answers to each item, by system."""
     labels_of = outputs.items or outputs.sources or outputs.ids
     answers: Answers = defaultdict(lambda: defaultdict(list))
-    for row in canonical(outputs).tolist():
+    for row in range(len(outputs)):
         if outputs.systems[row]:
             answers[labels_of[row]][outputs.systems[row]].append(row)
     return answers

@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from refless.commands.calls import Call
+from refless.commands.calls import Call, is_default
 from refless.commands.next.looks import LookStep, check_looks, look_steps, looks_section
 from refless.commands.next.planning import (
     FEWEST,
@@ -190,7 +190,7 @@ def check_plan(call: Call, *, plan: bool) -> None:
     flags = {
         parameter.name: called(parameter.name)
         for parameter in call.parameters
-        if call.values.get(parameter.name) is not parameter.default
+        if not is_default(parameter, call.values.get(parameter.name))
     }
     if plan:
         _check_planned(flags)
@@ -440,10 +440,10 @@ def _spread(goal: Goal, span: float) -> str:
     spread = f"Ratings have a standard deviation of {number(goal.spread * span)}"
     if goal.pilot is not None:
         texts = counted(goal.pilot.texts, "rated text")
-        return f"{spread}, by {texts}: that few do not tell it exactly, which is reckoned with."
+        return f"{spread}, by {texts}: so few tell it only roughly, and the plan allows for that."
     if goal.spread == USUAL_SPREAD:
         return (
-            f"{spread}, {percent(USUAL_SPREAD)} of the scale: {called('sd')}, or rated "
-            "rows, say better."
+            f"{spread}, {percent(USUAL_SPREAD)} of the scale: give a better value with "
+            f"{called('sd')}, or rated rows."
         )
     return f"{spread} ({called('sd')})."

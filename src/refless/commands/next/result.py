@@ -253,7 +253,7 @@ class NextResult(Result):
             return "nothing is rated yet"
         if self.choice.goal == "learn":
             return "this estimator does not know how its errors go together"
-        return "of these rated texts the estimator has no errors to go by"
+        return "the estimator has no held-out errors of these rated texts"
 
     def _settles(self) -> tuple[str, ...]:
         """The number of ratings that settle it, in words."""
@@ -263,7 +263,7 @@ class NextResult(Result):
         within = f"±{number(choice.within)}"
         first = choice.curve[0]
         if first.n == 0 and first.width <= choice.within:
-            return (f"It is told to {within} already.",)
+            return (f"It is known to {within} already.",)
         if choice.needed:
             return (f"About {self._ratings(choice.needed)} settle it to {within}.",)
         units = counted(choice.units, self._unit)

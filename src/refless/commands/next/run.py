@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from refless.commands.calls import check_asked, returning
 from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
@@ -83,12 +84,16 @@ from refless.registry.version import __version__
 from refless.stats.group_sequential import LookPlan
 
 TO_RATE = "to-rate.csv"
-FORETOLD = "What ratings should bring is foretold as if they were."
+FORETOLD = "The forecast is made as if they were."
 USUAL = 50  # outputs, or items
 PAIRED = ("compare", "best")  # goals that pair answers to one item
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
+NAMES = {NextResult: "next", PlanResult: "plan"}
+
+
+@returning(NextResult, NAMES)
 @command
 def next(  # noqa: A001 - the command's name
     outputs: Argument = None,
@@ -162,6 +167,7 @@ def next(  # noqa: A001 - the command's name
     )
     check_plan(this_call(), plan=plan)
     if plan:
+        check_asked(PlanResult, "the plan of a study")
         study = Study(
             n=n,
             within=within,
@@ -173,9 +179,9 @@ def next(  # noqa: A001 - the command's name
             looks=looks,
         )
         return _plan(study, outputs, rows, seed)
-    items = n
-    n = USUAL if n is None else n
-    _check(goal, n, within, system)
+    check_asked(NextResult, "which outputs to have rated")
+    count = USUAL if n is None else n
+    _check(goal, count, within, system)
     check_race(goal, looks)
     if these_items and goal == "learn":
         raise UsageError(
@@ -189,21 +195,20 @@ def next(  # noqa: A001 - the command's name
     enough = wanted(fit) if within is None else within / size
     signs: dict[str, int | str] = {}
     if goal == "learn":
-        choice = learn(fit, read.outputs, n, seed)
+        choice = learn(fit, read.outputs, count, seed)
     elif goal == "mean":
         units = _outputs(fit, read, seed, these=these_items)
-        choice = draw(units, n, seed, enough)
+        choice = draw(units, count, seed, enough)
     elif goal == "best":
         choice, race_looks = _best(
-            read, learner, looks or RACE_LOOKS, items, seed, these=these_items
+            read, learner, looks or RACE_LOOKS, n, seed, these=these_items
         )
-        n = choice.n
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
         systems = _systems(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, these=these_items)
-        choice = replace(draw(units, n, seed, enough), pair=pair)
-    _note_choice(choice, read.outputs, fit, n, blind=blind)
+        choice = replace(draw(units, count, seed, enough), pair=pair)
+    _note_choice(choice, read.outputs, fit, count, blind=blind)
     signature = _signature(fit, read.outputs, choice, seed)
     signature = signature.plus(**signs, **read.design.signs)
     if these_items:
@@ -349,7 +354,7 @@ def _best(
     read: _Inputs,
     estimator: Estimator,
     looks: int,
-    items: int | None,
+    n: int | None,
     seed: int,
     *,
     these: bool,
@@ -360,7 +365,7 @@ def _best(
     names, plan = plan_of_race(new, done, looks)
     with silenced():  # what it says of the rows was said
         race = race_of(read.compared, estimator.clone(), names, plan, seed, these=these)
-    return to_rate(race, plan, new, done, items, seed), plan
+    return to_rate(race, plan, new, done, n, seed), plan
 
 
 def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
@@ -387,7 +392,7 @@ def _note_choice(
     blind: bool,
 ) -> None:
     """Says so if the choice is not what was asked for."""
-    if choice.n < n:
+    if choice.n < n and choice.goal != "best":
         unit = "item" if choice.goal in PAIRED else "different output"
         note(f"there are no more than {counted(choice.n, unit)} without a rating")
     if estimator is None:

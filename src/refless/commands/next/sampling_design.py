@@ -16,8 +16,7 @@ from refless.commands.next.active_learning import (
 from refless.data.records import Estimates, Outputs
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
-from refless.evaluation.groups import canonical
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, codes_of
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
 from refless.stats.forecast import Forecast, Prospect, Today
@@ -100,12 +99,11 @@ def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
         estimator: fitted, or None without rated texts.
         outputs: what there is to choose from.
     """
-    order = canonical(outputs)
-    members = tuple((row,) for row in order.tolist())
+    members = tuple((row,) for row in range(len(outputs)))
     units = Units(goal="mean", members=members, spread=math.nan)
     if estimator is None:
         return units
-    estimates = estimator.estimate(outputs.take(order))
+    estimates = estimator.estimate(outputs)
     spread, _ = typical_error(estimator, estimates)
     variance = _variance(estimates.values[estimates.defined]) + spread**2
     freedom = max(len(estimator.residuals().values) - 1, 1)
@@ -136,7 +134,7 @@ def typical_error(
 
 def _within(values: FloatArray, systems: tuple[str, ...]) -> FloatArray:
     """Errors less the mean of their system, as large as those of texts that make no mean."""
-    number = np.unique(systems or ("",) * len(values), return_inverse=True)[1]
+    number = codes_of(systems or ("",) * len(values))
     sizes = np.bincount(number).astype(np.float64)
     means = np.bincount(number, values) / sizes
     freedom = max(len(values) - len(sizes), 1)
@@ -167,9 +165,8 @@ def items_to_draw(
     Raises:
         UsageError: no such item.
     """
-    order = canonical(outputs)
-    new = _sides(outputs, order.tolist(), systems)
-    old = {} if rated is None else _sides(rated, [*range(len(rated))], systems)
+    new = _sides(outputs, systems)
+    old = {} if rated is None else _sides(rated, systems)
     items, already = _unrated(new, old)
     if not items and not already:
         raise UsageError(
@@ -178,7 +175,7 @@ def items_to_draw(
         )
     if not items:
         raise UsageError("both answers to every item have a rating already")
-    members = [tuple(order[[*a, *b]].tolist()) for a, b in items]
+    members = [(*a, *b) for a, b in items]
     units = Units(
         goal="compare",
         members=tuple(members),
@@ -188,7 +185,7 @@ def items_to_draw(
     )
     if estimator is None:
         return units
-    return _with_spread(units, items, estimator, outputs.take(order))
+    return _with_spread(units, items, estimator, outputs)
 
 
 def _unrated(
@@ -239,16 +236,14 @@ def _with_spread(
     return replace(units, spread=math.sqrt(square), variance=variance, freedom=freedom)
 
 
-def _sides(
-    outputs: Outputs, order: list[int], systems: tuple[str, str]
-) -> dict[str, _Sides]:
-    """Of each item both systems' answers, as places in the order."""
+def _sides(outputs: Outputs, systems: tuple[str, str]) -> dict[str, _Sides]:
+    """Of each item the rows of both systems' answers."""
     labels = outputs.items or outputs.sources or outputs.ids
     sides: dict[str, _Sides] = {}
-    for place, row in enumerate(order):
-        if outputs.systems[row] in systems:
+    for row, system in enumerate(outputs.systems):
+        if system in systems:
             both = sides.setdefault(labels[row], ([], []))
-            both[systems.index(outputs.systems[row])].append(place)
+            both[systems.index(system)].append(row)
     return sides
 
 

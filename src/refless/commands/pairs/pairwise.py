@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, places_of
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of
 
@@ -131,7 +131,7 @@ def _mean(
     """Mean of some rows and its 95 % interval by a bootstrap over groups; NaN without any."""
     if not used.any():
         return math.nan, UNDEFINED
-    value = float(np.sort(values[used]).mean())
+    value = float(values[used].mean())
     if len(np.unique(groups[used])) < 2:
         return value, UNDEFINED
     filled = np.where(used, values, 0.0)
@@ -155,9 +155,7 @@ def _person(
     pool: RatedPool, choices: Choices, difference: FloatArray, seed: int, resamples: int
 ) -> Person | None:
     """Each vote against the mean of the others on the same pair."""
-    place = np.full(len(pool), -1)
-    place[choices.first] = np.arange(len(choices))
-    pair = place[pool.ratings.text]
+    pair = places_of(choices.first, len(pool))[pool.ratings.text]
     vote = pool.ratings.values[pair >= 0]
     pair = pair[pair >= 0]
     votes = choices.votes[pair]

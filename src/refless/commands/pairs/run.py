@@ -10,7 +10,7 @@ from refless.commands.pairs.pairwise import COIN, Pairwise, pairwise
 from refless.commands.warnings import note_few, progress
 from refless.data.choices import Choices, choices_in, group_numbers
 from refless.data.design import ALONE
-from refless.data.human import canonical_order, fingerprint
+from refless.data.human import fingerprint
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
 from refless.evaluation.baselines import length_only, lengths_of, tfidf_ridge
@@ -112,7 +112,7 @@ def tested(
     ordered = {judge.name: differences[judge.name] for judge in best}
     note_few(first.groups, "source")
     signed = Signature("judge").plus(
-        pool=fingerprint(pool.take(canonical_order(pool))),
+        pool=fingerprint(pool),
         choices=first.choices,
         metrics=tuple(ordered),
         **_signs(first),

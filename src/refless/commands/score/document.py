@@ -113,7 +113,7 @@ def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
 
 
 def systems_sections(
-    systems: Mapping[str, Mean], rated: Collection[str] = ()
+    systems: Mapping[str, Mean], rated: Collection[str]
 ) -> tuple[Section, ...]:
     """Each system's mean estimate; the best one first.
 

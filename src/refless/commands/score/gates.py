@@ -122,8 +122,8 @@ def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None
         return
     if len(rated) == 1:
         note(
-            f"all rated texts are of one {name}: no interval knows how far estimates for another "
-            f"{name} lie off; rate texts of more {name}s"
+            f"all rated texts are of one {name}: no interval includes how far estimates for "
+            f"another {name} lie off; rate texts of more {name}s"
         )
     elif len(rated) < FEWEST_SOURCES:
         note(

@@ -9,7 +9,7 @@ from refless.commands.score.copies import Copies, copies
 from refless.commands.score.novelty import Unlike, unlike
 from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals, picked
-from refless.evaluation.groups import canonical, mean_of_others
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.scoring import Mean, Scored, scored
 from refless.registry.arrays import FloatArray, IntArray, numbered
@@ -58,12 +58,11 @@ def guards(
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
-    order = canonical(estimated.outputs)
-    outputs = estimated.outputs.take(order)
+    outputs = estimated.outputs
     copied, are_copies = copies(outputs, rated, seed)
     without_copies = None
     if more(copied.overall, copied.systems):
-        originals = np.sort(order[~are_copies])
+        originals = np.flatnonzero(~are_copies)
         without_copies = _without(estimated, originals, errors, groups, seed)
     shifts: tuple[JudgeShift, ...] = ()
     if judges:
@@ -90,8 +89,8 @@ def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
 
 def alike(estimates: FloatArray, errors: Residuals) -> bool:
     """Whether estimates hardly differ, beside the human ratings of the rated texts."""
-    defined = np.sort(estimates[~np.isnan(estimates)])
-    human = np.sort(errors.human)
+    defined = estimates[~np.isnan(estimates)]
+    human = errors.human
     least = ALIKE * float(human.std()) if len(human) else 0.0
     return len(defined) >= SEVERAL and bool(defined.std() <= least)
 
@@ -109,10 +108,9 @@ def beats_constant(errors: Residuals) -> bool:
     groups = numbered(labels, n)
     constant_errors = errors.human - mean_of_others(errors.human, groups)
     less = np.square(constant_errors) - np.square(errors.values)
-    ordered = np.sort(less)  # sums do not depend on the order of rows
-    error = np.sqrt(ordered.var(ddof=1) / independent(less, labels))
+    error = np.sqrt(less.var(ddof=1) / independent(less, labels))
     freedom = len({*groups.tolist()}) - 1
-    return bool(ordered.mean() > student(freedom) * error)
+    return bool(less.mean() > student(freedom) * error)
 
 
 def _shown(mark: Marked) -> bool:

@@ -1,7 +1,7 @@
 """score: an estimate for each output, their mean, gates."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted
@@ -36,11 +36,11 @@ from refless.commands.rows import (
     ScoredRows,
     both_of,
     check_standard_input,
-    grouped_outputs_of,
     note_codes,
     note_keys,
     note_unread,
     rated_of,
+    sorted_outputs_of,
 )
 from refless.commands.score.accepting import Accepting, accepting
 from refless.commands.score.gates import (
@@ -62,7 +62,7 @@ from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
-from refless.registry.arrays import numbered
+from refless.registry.arrays import IntArray, numbered
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -179,7 +179,7 @@ def score(
     if accept_above is not None:
         signature = signature.plus(accept=accept_above, wrong=at_most_wrong)
     return ScoreResult(
-        scored=estimates,
+        scored=estimates.listed(texts.listed),
         guards=alarms,
         one_file=texts.one_file,
         estimator=fit,
@@ -229,10 +229,14 @@ def _check_group(saved: Saved, group: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Texts:
-    """The rated texts and the outputs, perhaps of one file, with their groups if not sources."""
+    """The rated texts and the outputs, perhaps of one file, with their groups if not sources.
+
+    Both are sorted by content; listed: [n] the outputs in the order of their rows.
+    """
 
     rated: RatedPool
     outputs: Outputs
+    listed: IntArray
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
     one_file: bool = False
@@ -244,25 +248,23 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
-        texts, groups = grouped_outputs_of(
-            outputs, rows, beside_rated=True, group=column_of(group)
-        )
-        note_keys(pool, texts)
+        reading = rows.to_reading(group=column_of(group))
+        new = sorted_outputs_of(outputs, replace(reading, beside_rated=True))
+        note_keys(pool, new.outputs)
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
     else:
         both, new = both_of(outputs, rows, group)
         pool = both.pool
         labels = both.group
-        texts = new.outputs
-        groups = new.group
         _note_draw(both, new)
+    texts = new.outputs
     note_codes(pool, texts)
     if group is None:
-        return _Texts(pool, texts, one_file=one_file)
+        return _Texts(pool, texts, new.listed, one_file=one_file)
     labels = group_names(pool, group, labels)
-    of_outputs = group_names(texts, group, groups)
-    return _Texts(pool, texts, labels, of_outputs, one_file=one_file)
+    of_outputs = group_names(texts, group, new.group)
+    return _Texts(pool, texts, new.listed, labels, of_outputs, one_file=one_file)
 
 
 def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
@@ -277,7 +279,9 @@ def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
-    texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group))
+    column = column_of(saved.group)
+    read = sorted_outputs_of(outputs, reading.to_reading(group=column))
+    texts = read.outputs
     note_codes(saved.estimator.rated, texts)
-    labels = () if saved.group is None else group_names(texts, saved.group, groups)
-    return _Texts(saved.estimator.rated, texts, (), labels)
+    labels = () if saved.group is None else group_names(texts, saved.group, read.group)
+    return _Texts(saved.estimator.rated, texts, read.listed, (), labels)

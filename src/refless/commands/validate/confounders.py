@@ -14,7 +14,6 @@ import numpy as np
 from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.evaluation.baselines import lengths_of
-from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import (
     WITHOUT_BLOCK,
     Replicates,
@@ -22,7 +21,7 @@ from refless.evaluation.jackknife import (
     interval_of,
     measured,
 )
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
 from refless.stats.within_group import WITHIN
@@ -102,7 +101,7 @@ def _within(split: Split, cell: IntArray) -> Number:
     """Spearman within cells of the texts that have an estimate."""
 
     def rho(estimates: FloatArray) -> float:
-        rows, values = _scored(split, estimates)
+        rows, values = _scored(estimates)
         return SPEARMAN(split.human[rows], values, cell[rows])
 
     return rho
@@ -112,7 +111,7 @@ def _partial(split: Split, third: FloatArray) -> Number:
     """Spearman with a third column held fixed: the partial rank correlation."""
 
     def rho(estimates: FloatArray) -> float:
-        rows, values = _scored(split, estimates)
+        rows, values = _scored(estimates)
         x = split.human[rows]
         z = third[rows]
         blocks = split.blocks[rows]
@@ -128,11 +127,10 @@ def _partial(split: Split, third: FloatArray) -> Number:
     return rho
 
 
-def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Rows with an estimate, sorted by it and the rating, and their estimates."""
+def _scored(estimates: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Rows with an estimate, and their estimates."""
     values = estimates[WITHOUT_BLOCK]
     rows = np.flatnonzero(~np.isnan(values))
-    rows = rows[np.lexsort((values[rows], split.human[rows]))]
     return rows, values[rows]
 
 

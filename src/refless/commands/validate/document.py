@@ -9,7 +9,6 @@ from refless.commands.texts import HEADER, drawn, estimate_cells
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
 from refless.commands.validate.validation import Validation
-from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
@@ -237,14 +236,14 @@ def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
 
 
 def _points(pool: RatedPool, seed: int) -> IntArray:
-    """Rows of the texts in the scatter plot, in canonical order."""
-    return drawn(canonical_order(pool), seed)
+    """Rows of the texts in the scatter plot."""
+    return drawn(np.arange(len(pool)), seed)
 
 
 def _worst(pool: RatedPool, estimates: Estimates) -> list[int]:
     """Rows of the texts whose estimates are farthest from the human rating."""
     errors = np.abs(estimates.values - pool.human)
-    scored = [i for i in canonical_order(pool).tolist() if not math.isnan(errors[i])]
+    scored = np.flatnonzero(~np.isnan(errors)).tolist()
     return sorted(scored, key=lambda i: -errors[i])[:MISSES]
 
 

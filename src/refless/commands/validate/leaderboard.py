@@ -89,7 +89,7 @@ def leaderboard(
     estimators: Mapping[str, Replicates],
     judges: Mapping[str, Replicates],
     baselines: Mapping[str, Replicates],
-    twins: Mapping[str, str] | None = None,
+    twins: Mapping[str, str],
 ) -> Leaderboard:
     """All methods, each held against the estimator to use: see `to_use`.
 
@@ -148,7 +148,7 @@ def _line(name: str, method: Replicates, base: Replicates) -> MethodLine:
     )
 
 
-def to_use(table: Leaderboard, twins: Mapping[str, str] | None = None) -> str:
+def to_use(table: Leaderboard, twins: Mapping[str, str]) -> str:
     """The reference, unless another estimator with enough coverage is shown to rank texts better.
 
     If the reference has too few estimates itself, the one with most of them.
@@ -164,7 +164,7 @@ def to_use(table: Leaderboard, twins: Mapping[str, str] | None = None) -> str:
     better = [line for line in enough if line.gain_interval[0] > 0]
     if better:
         return max(better, key=lambda line: line.gain).name
-    twin = (twins or {}).get(table.reference)
+    twin = twins.get(table.reference)
     for line in enough:
         if line.name == twin and line.gain_interval == (0.0, 0.0):
             return line.name

@@ -39,6 +39,7 @@ from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
+from refless.registry.arrays import IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
@@ -128,6 +129,7 @@ class ValidateResult(Result):
         signatures: of each estimator, by name.
         seed: of what is drawn.
         next_command: the line that estimates outputs with it.
+        listed: [n] the texts in the order of their rows.
     """
 
     record = ValidateRecord
@@ -138,6 +140,7 @@ class ValidateResult(Result):
     signatures: dict[str, str]
     seed: int
     next_command: str
+    listed: IntArray
 
     @property
     def side_by_side(self) -> Leaderboard:
@@ -228,8 +231,8 @@ class ValidateResult(Result):
         pool = self.validation.pool
         estimates = self.validation.estimates
         rows = []
-        for i, name in enumerate(pool.ids):
-            rated = {"id": name, "human": float(pool.human[i])}
+        for i in self.listed.tolist():
+            rated = {"id": pool.ids[i], "human": float(pool.human[i])}
             estimate = estimate_columns(estimates, i)
             rows.append({**rated, **estimate, "text": pool.texts[i]})
         return rows

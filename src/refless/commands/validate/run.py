@@ -1,11 +1,13 @@
 """validate: does anything automatic agree with these raters?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 
 from refless.commands import function_of
+from refless.commands.calls import check_asked, returning
 from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
@@ -29,20 +31,21 @@ from refless.commands.parameters import (
     parameters_of,
     this_call,
 )
-from refless.commands.rows import ScoredRows, note_unread, rated_of
+from refless.commands.rows import ScoredRows, note_unread, told_pool
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.source_study import source_study
 from refless.commands.validate.validation import validation
 from refless.commands.warnings import note, note_repeated, progress
-from refless.data.choices import are_choices
+from refless.data.choices import CHOICES, are_choices
 from refless.data.design import ALONE, Design, group_names
 from refless.data.records import RatedPool, picked
+from refless.data.tables import PoolRead
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.cross_validated import CrossValidated
-from refless.evaluation.groups import codes, drawn_rows
+from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
@@ -51,6 +54,10 @@ CANDIDATES = ("gp", "bleu-neighbors")
 AT_MOST = 6_000  # rated texts; of more, so many are drawn
 
 
+NAMES = {ValidateResult: "validate", JudgedResult: "validate_choices"}
+
+
+@returning(ValidateResult, NAMES)
 @command
 def validate(
     rated: Argument,
@@ -94,9 +101,10 @@ def validate(
     is_single = isinstance(estimator, str) or hasattr(estimator, "fit")
     specs = [estimator] if is_single else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
-    pool, column = rated_of(rated, rows, group)
-    labels = group_names(pool, group, column)
-    design = Design.of(pool, group, column)
+    read = told_pool(rated, rows, group)
+    pool = read.pool
+    labels = group_names(pool, group, read.group)
+    design = Design.of(pool, group, read.group)
     held_out = group or (design.level if design.together else ALONE)
     if held_out != ALONE and len({*labels}) < 2:
         raise UsageError(
@@ -111,32 +119,39 @@ def validate(
             "from the others of these; with all of them an estimator may do better"
         )
         pool = pool.take(sample)
+        read = replace(read, pool=pool, first=picked(read.first, sample))
         labels = picked(labels, sample)
         design = design.take(sample)
     if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
+        check_asked(JudgedResult, CHOICES)
         candidates = candidates if specs else candidates[:1]
         return validated(
             pool, candidates, scoring(candidates[0], group=None), group, seed
         )
+    check_asked(ValidateResult, "ratings of texts")
     _note_repeated(pool, held_out)
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, pool, labels, seed, signs, design.said(pool.ratings))
+    return _result(candidates, read, labels, seed, signs, design.said(pool.ratings))
+
+
+validate_choices = returning(JudgedResult, NAMES)(validate)
 
 
 def _result(
     candidates: Sequence[Estimator],
-    pool: RatedPool,
+    read: PoolRead,
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
     design: str,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
+    pool = read.pool
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
     _check_apart(parts.blocks, group)
@@ -171,6 +186,7 @@ def _result(
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
         next_command=scoring(best),
+        listed=read.listed,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
 

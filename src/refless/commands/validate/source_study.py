@@ -96,8 +96,8 @@ def _fit(method: Replicates) -> HeldOutFit:
     scored = ~np.isnan(method.at()).any(axis=0)
     rho, rho_ends = measured("spearman", method)
     mse, (low, high) = measured("mse", method)
-    human = np.sort(method.split.human[scored])
-    differ = len(human) > 0 and human[0] < human[-1]
+    human = method.split.human[scored]
+    differ = len(human) > 0 and human.min() < human.max()
     variance = float(human.var()) if differ else np.nan
     r2_interval = (1.0 - high / variance, 1.0 - low / variance)
     return HeldOutFit(

@@ -47,7 +47,7 @@ def validation(
     estimators: Mapping[str, tuple[Estimates, CrossValidated]],
     *,
     group: str = "id",
-    twins: Mapping[str, str] | None = None,
+    twins: Mapping[str, str],
     seed: int = 0,
 ) -> Validation:
     """The agreement of held-out estimates with people.
@@ -71,7 +71,7 @@ def validation(
         pool=pool,
         group=group,
         side_by_side=table,
-        beside_scores=versus_judges(table, everything, twins or {}, pool.score_names),
+        beside_scores=versus_judges(table, everything, twins, pool.score_names),
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
         beside=versus_annotators(pool, method, seed),

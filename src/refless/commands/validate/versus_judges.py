@@ -86,15 +86,13 @@ def line(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
         scores: [n, k] NaN if there is none, which counts as the mean; human: [n] ratings.
         new: [new, k]; see `Composite`.
     """
-    order = np.lexsort((human, *scores.T))  # sums do not depend on the order of rows
     mean = Composite.of(scores)
-    y = human[order]
-    x = mean.mapped(scores[order])[:, 0]
+    x = mean.mapped(scores)[:, 0]
     at = mean.mapped(new)[:, 0]
     deviations = x - x.mean()
     spread = float(deviations @ deviations)
-    slope = float(deviations @ y) / spread if spread > 0 else 0.0
-    return np.asarray(y.mean() + slope * (at - x.mean()))
+    slope = float(deviations @ human) / spread if spread > 0 else 0.0
+    return np.asarray(human.mean() + slope * (at - x.mean()))
 
 
 def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
@@ -105,14 +103,11 @@ def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray
     """
     ranks = NormalRanks.of(scores)
     x, new = (np.hstack([ranks.mapped(part), np.isnan(part)]) for part in (scores, new))
-    order = np.lexsort((human, *x.T))
-    x = x[order]
-    y = human[order]
     middle = x.mean(axis=0)
-    level = y.mean()
+    level = human.mean()
     with single_threaded_blas():
         inner = (x - middle).T @ (x - middle) + RIDGE * np.eye(x.shape[1])
-        weights = np.linalg.solve(inner, (x - middle).T @ (y - level))
+        weights = np.linalg.solve(inner, (x - middle).T @ (human - level))
     return np.asarray(level + ((new - middle) * weights).sum(axis=1))
 
 

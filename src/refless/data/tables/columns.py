@@ -19,7 +19,7 @@ from refless.data.tables.spellings import (
 )
 from refless.registry.arrays import Names, Strings
 from refless.registry.dialect import called
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError, RefLessError, UsageError
 
 SUMMARIES = frozenset(
     {
@@ -216,36 +216,28 @@ def roles_of(
     chosen: dict[str, Strings] = {}
     phrases = []
     for role in roles:
-        names = flagged(columns, role)
-        if ROLES[role].of == "any":  # which may name a role
-            of_roles = [_of_role(name, header, chosen) for name in names]
-            names = tuple(chain(*of_roles))
+        names = _flagged_in(columns, role, header, chosen)
         if names:
             check_header(names, flag_of(role), header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
             fitting = [name for name in header if fits(role, name, chosen)]
-            is_known = role in known and role in header
-            names = (
-                (role,) if is_known else _by_alias(columns, roles, role, fitting, path)
-            )
+            if role in known and role in header:
+                names = (role,)
+            else:
+                names = _by_alias(columns, roles, role, fitting, path)
             phrases += [f"{role} from '{name}'" for name in names if name not in known]
         if names:
             chosen[role] = names
     for role in needed:
         if role in roles and role not in chosen:
-            if scores := [name for name in columns.score if name.casefold() == role]:
-                remedy = f"if it does not, name the {role}s with {naming(role)}"
-                raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
-            raise missing(role, header, path, scores=columns.score)
-    if (
-        "reference" not in chosen
-        and chosen.pop("weight", ())
-        and columns.weight is not None
-    ):
-        remedy = f"name the references with {naming('reference')}"
-        raise InputError(
-            "there are weights but no references", path=path, remedy=remedy
-        )
+            raise _lacking(role, columns.score, header, path)
+    if "reference" not in chosen:
+        weights = chosen.pop("weight", ())
+        if weights and columns.weight is not None:
+            remedy = f"name the references with {naming('reference')}"
+            raise InputError(
+                "there are weights but no references", path=path, remedy=remedy
+            )
     several = chosen.get("rating", ())[1:] if "annotator" in roles else ()
     raters = raters_beside(chosen["rating"], header) if several else {}
     whose = dict.fromkeys(at_any_place(name) for name in raters.values())
@@ -257,9 +249,26 @@ def roles_of(
     )
 
 
-def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings:
-    """A column, or that of the role which is called so."""
-    return (name,) if name in header else chosen.get(name, (name,))
+def _flagged_in(
+    columns: Columns, role: str, header: Names, chosen: Mapping[str, Strings]
+) -> Strings:
+    """The columns that flags name for a role; groups and slices may name a role for its column."""
+    names = flagged(columns, role)
+    if ROLES[role].of != "any":
+        return names
+    resolved: list[str] = []
+    for name in names:
+        resolved += [name] if name in header else chosen.get(name, (name,))
+    return tuple(resolved)
+
+
+def _lacking(role: str, scores: Names, header: Names, path: str) -> RefLessError:
+    """The error for a needed role without a column, which may have been given as a score."""
+    for score in scores:
+        if score.casefold() == role:
+            remedy = f"if it does not, name the {role}s with {naming(role)}"
+            return UsageError(f"{TELLS.format(score)}; {remedy}")
+    return missing(role, header, path, scores=scores)
 
 
 def _places_note(ratings: Names, header: Names, path: str) -> list[str]:

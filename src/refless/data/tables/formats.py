@@ -187,34 +187,18 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
         InputError: several lists have columns that can be read.
     """
     cells = [*row.values()]
-    numbered = set().union(*map(fields_of, cells))
-    by_column = all(map(fields_of, cells)) and all(map(str.isdecimal, numbered))
+    inner = set().union(*map(fields_of, cells))
+    are_objects = all(map(fields_of, cells))
     if any(map(keep, row)) and not {"columns", "data"} <= {*row}:
-        if not by_column:
-            return [row], ""
-        return [
-            {name: at(row, name, number) for name in row}
-            for number in sorted(numbered, key=int)
-        ], "rows by columns"
-    if all(map(fields_of, cells)) and any(keep(name) for name in numbered):
+        if are_objects and all(map(str.isdecimal, inner)):
+            numbers = sorted(inner, key=int)
+            return [_nth_row(row, number) for number in numbers], "rows by columns"
+        return [row], ""
+    if are_objects and any(map(keep, inner)):
         return cells, "rows by their index"
-    names = items(row.get("columns"))
-    lines = items(row.get("data"))
-    if names and lines and all(isinstance(line, list) for line in lines):
-        texts = [str(name) for name in names]
-        return [
-            dict(zip(texts, items(line), strict=False)) for line in lines
-        ], "rows of 'data'"
-    lists = dict(_lists_in(row, 3))
-    columns = {
-        where: {*filter(keep, fields_of(rows[0]))} for where, rows in lists.items()
-    }
-    widest = max(map(len, columns.values()), default=0)
-    lists = {
-        where: rows
-        for where, rows in lists.items()
-        if len(columns[where]) == widest > 0
-    }
+    if lines := _lines_of_data(row):
+        return lines, "rows of 'data'"
+    lists = _widest_lists(row, keep)
     if len(lists) > 1:
         remedy = "save the one that is to be read as a file of its own"
         problem = f"lists of rows inside an object: {', '.join(map(repr, lists))}"
@@ -222,6 +206,30 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
     for where, rows in lists.items():
         return rows, f"rows from '{where}', a list inside the object"
     return [row], ""
+
+
+def _nth_row(columns: Row, number: str) -> Row:
+    """The row of this number among columns that are objects by number (orient='columns')."""
+    return {name: at(columns, name, number) for name in columns}
+
+
+def _lines_of_data(row: Row) -> list[object]:
+    """The rows in lists of `data` below names in `columns` (orient='split'); none of others."""
+    names = [str(name) for name in items(row.get("columns"))]
+    lines = items(row.get("data"))
+    if not names or not all(isinstance(line, list) for line in lines):
+        return []
+    return [dict(zip(names, items(line), strict=False)) for line in lines]
+
+
+def _widest_lists(row: Row, keep: Keep) -> dict[str, list[object]]:
+    """By dotted name, the lists of objects of which most columns can be read, if any can."""
+    lists = dict(_lists_in(row, 3))
+    widths = {}
+    for where, rows in lists.items():
+        widths[where] = sum(map(keep, fields_of(rows[0])))
+    widest = max(widths.values(), default=0)
+    return {where: lists[where] for where in lists if widths[where] == widest > 0}
 
 
 def _lists_in(row: Row, depth: int) -> Iterator[tuple[str, list[object]]]:

@@ -8,7 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.human import human_ratings
+from refless.data.human import (
+    canonical_order,
+    human_ratings,
+    order_of_outputs,
+    with_sorted_ratings,
+)
 from refless.data.records import (
     COLUMNS,
     Outputs,
@@ -21,11 +26,16 @@ from refless.data.records import (
 from refless.data.tables.columns import listed, missing, naming
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
-from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
+from refless.data.tables.rated import (
+    has_ratings,
+    keys_of_unrated,
+    rated_of,
+    sorted_pool,
+)
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns
 from refless.data.tables.table import Read, RowTable, numbers_of, read_table
-from refless.data.tables.views import check_told_apart, outputs_of_rows
+from refless.data.tables.views import check_told_apart, outputs_of_rows, sorted_outputs
 from refless.registry.arrays import FloatArray, IntArray, Names
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -67,7 +77,7 @@ def read_partly(
     system: str | None = "",
     needed: Names = ("text",),
 ) -> PartlyRated:
-    """The outputs in rows from anywhere, with their ratings if they have any.
+    """The outputs in rows from anywhere, with their ratings if they have any; sorted by content.
 
     Without a column of systems each file is one system, called after it. An id that several
     systems share names what they answered, not a text.
@@ -97,11 +107,15 @@ def partly_rated(
     table = table if system is None else with_systems(table, system, reading.columns)
     chances = _probabilities(table)
     named = "id" in table.names
-    rated = rated_of(table, reading, both=True) if has_ratings(table) else None
+    rated = None
+    if has_ratings(table):
+        rated = sorted_pool(table, rated_of(table, reading, both=True))
     unrated = range(len(table)) if rated is None else rated.unrated
     unrated = [row for row in unrated if row not in table.rows.bad]
     notes = table.roles.notes if rated is None else ()
-    read = outputs_of_rows(table, unrated, notes, keys_of_unrated(table))
+    read = sorted_outputs(
+        outputs_of_rows(table, unrated, notes, keys_of_unrated(table))
+    )
     reads: list[Read] = [read] if rated is None else [rated.read, read]
     texts = read.outputs
     pool = None
@@ -131,9 +145,16 @@ def partly_rated(
 def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
     if not texts.systems and system is not None:
         raise UsageError("which system wrote which output? These have no systems")
-    pool = replace(texts, named=True) if isinstance(texts, RatedPool) else None
+    pool = None
+    if isinstance(texts, RatedPool):
+        rated = with_sorted_ratings(texts.take(canonical_order(texts)))
+        pool = replace(rated, named=True)
+        outputs = as_outputs(rated)
+    else:
+        outputs = texts if isinstance(texts, Outputs) else as_outputs(texts)
+        outputs = outputs.take(order_of_outputs(outputs))
     return PartlyRated(
-        texts=texts if isinstance(texts, Outputs) else as_outputs(texts),
+        texts=outputs,
         pool=pool,
         place=np.arange(len(texts) if pool is not None else 0),
         probability=np.full(len(texts), np.nan),

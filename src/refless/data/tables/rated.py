@@ -4,19 +4,25 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refless.data.choices import ITEM, SCALE
-from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale
+from refless.data.human import (
+    canonical_order,
+    check_scale,
+    human_ratings,
+    with_sorted_ratings,
+)
+from refless.data.records import RatedPool, Ratings, Scale, picked
 from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
     PAIRED,
     Spelled,
+    Words,
     blanks_of,
     comma_note,
     marks_fault,
@@ -30,7 +36,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, RowTable
-from refless.registry.arrays import FloatArray, IntArray, Names, Strings
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings, codes
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -115,6 +121,39 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     )
 
 
+def sorted_pool(table: RowTable, rated: Rated) -> Rated:
+    """The same with the texts in canonical order: from here on no number depends on that of rows.
+
+    Of texts that are alike in all that is known of a text, the other cells of their rows decide.
+    """
+    read = sorted_read(rated.read, _by_cells(table, rated.read.first))
+    return Rated(read, replace(rated.groups, first=read.first), rated.unrated)
+
+
+def sorted_read(read: PoolRead, before: IntArray) -> PoolRead:
+    """The same with the texts in canonical order; those that are alike keep the order before."""
+    order = before[canonical_order(read.pool.take(before))]
+    pool = with_sorted_ratings(read.pool.take(order))
+    return replace(read, pool=pool, **by_text(read, order))
+
+
+def by_text(read: Read, order: IntArray) -> dict[str, Any]:
+    """The columns of a `Read`, for the texts in another order."""
+    rows = read.first_rows
+    return {
+        "group": picked(read.group, order),
+        "first": picked(read.first, order),
+        "first_rows": rows[order] if len(rows) else rows,
+    }
+
+
+def _by_cells(table: RowTable, rows: Sequence[int]) -> IntArray:
+    """[n] places of these rows, sorted by all their cells."""
+    cells = [*zip(*table.rows.columns.values(), strict=True)]
+    keys = [repr(cells[row]) for row in rows]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
 def _refuse_half_choices(table: RowTable) -> None:
     """Refuses all rows of a choice between two texts of which one row is bad."""
     items = table.names.get("item", [])
@@ -139,13 +178,7 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
     if marks := marks_fault(cells, scale):
         place, problem, remedy = marks
         raise table.rows.fault(rows[place], problem, remedy, names[place])
-    words = each_once(spelled, cells)
-    blank = blanks_of(reading.rating_map)
-    blanks = Counter[str]()
-    if not blank.isdisjoint(words):
-        pairs = zip(cells, words, strict=True)
-        blanks.update(str(cell).strip() for cell, word in pairs if word in blank)
-        words = [None if word in blank else word for word in words]
+    words, of_blanks = _without_blanks(cells, reading)
     different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
     if scale is None and reading.rating_map is None and meanings:
@@ -156,27 +189,14 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
     for row in compress(rows, (word is not None for word in words)):
         rated[row] = True
     _check_any(table, rated, both=both)
-    numbers = dict[object, float]()
-    faults = dict[object, InputError]()
-    for word in different - {None}:
-        try:
-            numbers[word] = rating_of(word, meanings, scale)  # type: ignore[arg-type]
-        except InputError as fault:
-            faults[word] = fault
+    values, faults = _numbers(words, meanings, scale)
     for row, name, word in zip(rows, names, words, strict=True) if faults else ():
-        if error := faults.get(word):
-            table.rows.refuse(row, error.found, error.remedy, name)
-    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
+        if fault := faults.get(word):
+            table.rows.refuse(row, fault.found, fault.remedy, name)
     _check_means(table, rows, names, values)
-    notes = (*notes, *comma_note(cells))
-    notes += tuple(
-        f"{counted(n, 'rating cell')} '{word}' {'is' if n == 1 else 'are'} read as blank"
-        for word, n in blanks.items()
-    )
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
     column = np.array([columns[name] for name in names], dtype=np.int64)
     values, turns = _higher_is_better(table, reading, column, values, scale)
-    notes += turns
     return _Cells(
         columns=tuple(columns),
         row=np.array(rows, dtype=np.int64),
@@ -184,8 +204,41 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
         values=values,
         rated=rated,
         scale=scale,
-        notes=notes,
+        notes=(*notes, *comma_note(cells), *of_blanks, *turns),
     )
+
+
+def _without_blanks(
+    cells: Sequence[object], reading: Reading
+) -> tuple[list[Spelled], list[str]]:
+    """Cells of ratings as numbers or words, None for a blank one, and notes on words for blanks."""
+    words = each_once(spelled, cells)
+    blank = blanks_of(reading.rating_map)
+    if blank.isdisjoint(words):
+        return words, []
+    pairs = zip(cells, words, strict=True)
+    counts = Counter(str(cell).strip() for cell, word in pairs if word in blank)
+    notes = []
+    for word, n in counts.items():
+        verb = "is" if n == 1 else "are"
+        notes.append(f"{counted(n, 'rating cell')} '{word}' {verb} read as blank")
+    return [None if word in blank else word for word in words], notes
+
+
+def _numbers(
+    words: Sequence[Spelled], meanings: Words, scale: Scale | None
+) -> tuple[FloatArray, dict[Spelled, InputError]]:
+    """[k] spelled ratings as numbers, NaN if there is none, and what is wrong with some of them."""
+    numbers: dict[Spelled, float] = {}
+    faults: dict[Spelled, InputError] = {}
+    for word in {*words}:
+        if word is not None:
+            try:
+                numbers[word] = rating_of(word, meanings, scale)
+            except InputError as fault:
+                faults[word] = fault
+    values = [numbers.get(word, np.nan) for word in words]
+    return np.array(values, dtype=np.float64), faults
 
 
 def _higher_is_better(
@@ -285,7 +338,7 @@ def _is_mean(ratings: FloatArray, column: int) -> bool:
 def _check_words(
     table: RowTable,
     reading: Reading,
-    places: Iterable[tuple[int, str, object]],
+    places: Iterable[tuple[int, str, Spelled]],
     unknown: set[Spelled],
 ) -> None:
     """Raises InputError for words without a meaning; first for those that belong to no pair."""
@@ -379,9 +432,7 @@ def _ratings(
 def _by_people(ratings: Ratings, who: Names) -> tuple[Ratings, Strings]:
     """The ratings with the person who gave each, and a note on nameless or repeated ones."""
     names = tuple(sorted({*who}))
-    number = {name: i for i, name in enumerate(names)}
-    annotator = np.array([number[name] for name in who], np.int64)
-    ratings = replace(ratings, annotator=annotator, annotators=names)
+    ratings = replace(ratings, annotator=codes(who), annotators=names)
     if nameless := who.count(""):
         note = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"
         return ratings, (note,)

@@ -68,6 +68,7 @@ class Read:
         group: [n] values of the group column, or empty.
         first_rows: [n] number of each text's first row; empty if rows of one system are in several
             files, whose order tells nothing.
+        first: [n] the same in any case.
         columns: role -> what the rows call its columns.
     """
 
@@ -76,7 +77,13 @@ class Read:
     n_skipped: int = 0
     group: Strings = ()
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    first: tuple[int, ...] = ()
     columns: Mapping[str, Strings] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> IntArray:
+        """[n] the texts in the order of their rows, in which people read about them."""
+        return np.argsort(np.array(self.first, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -217,6 +224,7 @@ class RowTable:
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
             "first_rows": self.first_rows(groups),
+            "first": tuple(groups.first),
         }
 
     def first_rows(self, groups: Merged) -> IntArray:
@@ -251,7 +259,8 @@ def read_table(
         names.append(reading.dimension)
     keep = keeping(reading.columns, roles, names)
     gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
-    _leave_out(gathered, conditions, reading.columns)
+    _leave_out(gathered, conditions)
+    _leave_out_invalid(gathered, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
     notes = _read_percents(gathered, chosen, reading)
     chosen = replace(chosen, notes=(*chosen.notes, *notes))
@@ -276,10 +285,8 @@ def _read_percents(rows: Gathered, roles: Roles, reading: Reading) -> list[str]:
     return notes
 
 
-def _leave_out(
-    rows: Gathered, conditions: Sequence[Condition], columns: Columns
-) -> None:
-    """Drops rows that do not meet the conditions, and those that their tool marks as invalid.
+def _leave_out(rows: Gathered, conditions: Sequence[Condition]) -> None:
+    """Drops rows that do not meet the conditions.
 
     Raises:
         InputError: a condition on a column that is not there, or that leaves nothing.
@@ -292,22 +299,27 @@ def _leave_out(
             problem = f"no row is left by {called('where', str(condition))}"
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
+        note = condition_note(condition, len(dropped), len(rows))
         rows.conditional.add(condition.column)
-        rows.sentences.append(
-            (rows.name, condition_note(condition, len(dropped), len(rows)))
-        )
+        rows.sentences.append((rows.name, note))
         rows.without(dropped)
+
+
+def _leave_out_invalid(rows: Gathered, columns: Columns) -> None:
+    """Drops rows that their own tool marks as invalid, in a column that no flag names."""
     named = rows.conditional.union(flagged_names(columns))
     named |= {at_any_place(name) for name in named}
     marks = [name for name in rows.columns if is_mark(name)]
     marks = [name for name in marks if named.isdisjoint({name, at_any_place(name)})]
     in_lists = [name for name in marks if at_any_place(name) != name]
     _blank_marked(rows, in_lists)
-    for name in [name for name in marks if name not in in_lists]:
-        if invalid := marked(name, rows.columns[name]):
-            cells = [rows.columns[name][row] for row in invalid]
+    for name in marks:
+        cells = rows.columns[name]
+        invalid = marked(name, cells) if name not in in_lists else []
+        if invalid:
+            note = marked_note(name, [cells[row] for row in invalid])
             rows.conditional.add(name)
-            rows.sentences.append((rows.name, marked_note(name, cells)))
+            rows.sentences.append((rows.name, note))
             rows.without({*invalid})
 
 

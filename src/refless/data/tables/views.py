@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from refless.data.human import order_of_outputs
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs, picked
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
 from refless.data.tables.columns import (
@@ -16,7 +17,17 @@ from refless.data.tables.columns import (
     scores_among,
 )
 from refless.data.tables.memory import Rows
-from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
+from refless.data.tables.rated import (
+    Keys,
+    PoolRead,
+    Rated,
+    by_text,
+    keys_of,
+    keys_of_unrated,
+    rated_of,
+    sorted_pool,
+    sorted_read,
+)
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import ROLES, Columns, Kind
 from refless.data.tables.spellings import folded
@@ -33,11 +44,10 @@ class OutputsRead(Read):
     """Outputs and what there is to say about how they were read.
 
     Attributes:
-        outputs: the outputs; first: [n] the number of each one's first row, from 0.
+        outputs: the outputs.
     """
 
     outputs: Outputs
-    first: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -68,17 +78,21 @@ class ScoredRead(PoolRead):
     slices: Mapping[str, Strings] = field(default_factory=dict)
 
 
-def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
+def read_pool(
+    rows: Rows, reading: Reading = PLAIN, *, in_order: bool = False
+) -> PoolRead:
     """The rated texts in rows from anywhere; a RatedPool passes through.
 
     Rows merge into one text on an id or, if an annotator column exists and no id, on task,
-    system, source and text; otherwise one row is one text. Texts keep the order of the rows.
-    Rows without a rating are left out, as long as any row has one.
+    system, source and text; otherwise one row is one text. Rows without a rating are left out, as
+    long as any row has one.
 
     Args:
         rows: files (`-` is standard input), one after the other, a data frame, a mapping of
             columns or a list of dicts.
         reading: which column is what, the scale and how to read files.
+        in_order: whether texts are sorted by content, so that the order of rows changes no number;
+            else they stand as they came.
 
     Raises:
         InputError: what docs/errors.md lists, with its place and column.
@@ -87,12 +101,24 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     """
     if isinstance(rows, RatedPool):
         check_made_with(rows, reading)
-        return PoolRead(pool=with_scores(rows, reading.columns.score, "rated texts"))
-    return rated_of(read_table(rows, reading, "rated"), reading).read
+        pool = with_scores(rows, reading.columns.score, "rated texts")
+        places = np.arange(len(pool))
+        read = PoolRead(pool=pool, first=tuple(places.tolist()))
+        return sorted_read(read, places) if in_order else read
+    table = read_table(rows, reading, "rated")
+    return _rated(table, reading, in_order=in_order).read
+
+
+def _rated(
+    table: RowTable, reading: Reading, *, in_order: bool = True, both: bool = False
+) -> Rated:
+    """The rated texts of a table, sorted or as they came."""
+    rated = rated_of(table, reading, both=both)
+    return sorted_pool(table, rated) if in_order else rated
 
 
 def read_outputs(
-    rows: Rows, reading: Reading = PLAIN, *, apart: bool = False
+    rows: Rows, reading: Reading = PLAIN, *, apart: bool = False, in_order: bool = False
 ) -> OutputsRead:
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
@@ -104,23 +130,27 @@ def read_outputs(
         rows: as for `read_pool`.
         reading: which column is what and how to read files.
         apart: whether each row is an output of its own, also if two have one id.
+        in_order: as for `read_pool`.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`.
     """
     if isinstance(rows, RatedPool | Outputs):
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
-        return OutputsRead(
-            outputs=with_scores(outputs, reading.columns.score, "outputs")
-        )
+        outputs = with_scores(outputs, reading.columns.score, "outputs")
+        read = OutputsRead(outputs=outputs, first=tuple(range(len(outputs))))
+        return sorted_outputs(read) if in_order else read
     table = read_table(rows, reading, "outputs")
     keys = (
         None if apart else keys_of(table, several=are_ratings(table, reading.columns))
     )
-    return outputs_of_rows(table, range(len(table)), table.roles.notes, keys)
+    read = outputs_of_rows(table, range(len(table)), table.roles.notes, keys)
+    return sorted_outputs(read) if in_order else read
 
 
-def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRead]:
+def read_both(
+    rows: Rows, reading: Reading = PLAIN, *, in_order: bool = False
+) -> tuple[PoolRead, OutputsRead]:
     """The rated texts among the rows, and as outputs those that nobody has rated.
 
     A text is rated if any row of it is. Texts without ids are named by the number of their row, so
@@ -138,7 +168,7 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
             f", or give the rated texts with {called('rated')}",
             scores,
         )
-    rated = rated_of(table, reading, both=True)
+    rated = _rated(table, reading, in_order=in_order, both=True)
     if not rated.unrated:
         remedy = (
             "leave the rating of texts to estimate blank, or give the rated texts with "
@@ -147,6 +177,7 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
         problem = "every text has a rating, so there is none to estimate"
         raise InputError(problem, path=table.rows.name, remedy=remedy)
     read = outputs_of_rows(table, rated.unrated, (), keys_of_unrated(table))
+    read = sorted_outputs(read) if in_order else read
     if "id" in table.names:
         return rated.read, read
     ids = tuple(str(row + 1) for row in rated.groups.first)
@@ -161,7 +192,7 @@ def read_scored(
 ) -> ScoredRead:
     """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
-    Rows of one text must agree in their scores.
+    Rows of one text must agree in their scores. Texts are sorted by content, rated or not.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`; a score that is no number.
@@ -173,7 +204,7 @@ def read_scored(
     table = runs_apart(read_table(rows, reading, kind, ("rating",)))
     check_told_apart(table)
     columns = metric_columns(table, range(len(table)))
-    read, groups, unrated = rated_of(table, reading)
+    read, groups, unrated = _rated(table, reading)
     roles = {role: table.roles.column(role) for role in ("logprob", "length")}
     numbers = {name: role for role, name in roles.items() if name is not None}
     slices = {
@@ -186,7 +217,9 @@ def read_scored(
 
     pool = read.pool.with_scores(())
     usable = [row for row in unrated if row not in table.rows.bad]
-    unrated_outputs = outputs_of_rows(table, usable, (), keys_of_unrated(table))
+    unrated_outputs = sorted_outputs(
+        outputs_of_rows(table, usable, (), keys_of_unrated(table))
+    )
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
@@ -206,6 +239,7 @@ def read_scored(
         n_skipped=read.n_skipped,
         group=read.group,
         first_rows=read.first_rows,
+        first=read.first,
     )
 
 
@@ -279,7 +313,13 @@ def outputs_of_rows(
     )
     notes = (*notes, *table.merged_note(groups))
     summary = table.summary(groups, notes, bad, "kept as empty place holders")
-    return OutputsRead(outputs=outputs, first=tuple(groups.first), **summary)
+    return OutputsRead(outputs=outputs, **summary)
+
+
+def sorted_outputs(read: OutputsRead) -> OutputsRead:
+    """The same outputs in canonical order."""
+    order = order_of_outputs(read.outputs, read.group)
+    return replace(read, outputs=read.outputs.take(order), **by_text(read, order))
 
 
 def metric_columns(

@@ -18,7 +18,7 @@ from itertools import compress
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbers_of
 from refless.stats.posterior import inverse
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
@@ -159,10 +159,10 @@ def left_out(groups: IntArray) -> list[IntArray]:
 
     Groups are in the order of rows, whatever their numbers.
     """
-    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
-    if len(first) < FEWEST_GROUPS:
+    number = numbers_of(groups)
+    if number.max(initial=-1) + 1 < FEWEST_GROUPS:
         return blocks_of(np.arange(len(groups)))
-    return blocks_of(np.argsort(np.argsort(first))[codes])
+    return blocks_of(number)
 
 
 def blocks_of(groups: IntArray) -> list[IntArray]:

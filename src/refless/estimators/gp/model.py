@@ -31,7 +31,7 @@ from refless.estimators.gp.likelihood import (
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray, codes_of
+from refless.registry.arrays import FloatArray, IntArray, codes, codes_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
@@ -134,9 +134,7 @@ def estimated(
     columns = [inputs.columns[name] for name in names]
     rows = [_bytes_of_rows(column) for column in columns]
     sources = inputs.sources or inputs.texts
-    keys = list(zip(sources, inputs.texts, inputs.units, *rows, strict=True))
-    place = {key: i for i, key in enumerate(sorted(set(keys)))}
-    index = np.array([place[key] for key in keys], dtype=np.int64)
+    index = codes(zip(sources, inputs.texts, inputs.units, *rows, strict=True))
     unique = inputs.take(np.unique(index, return_index=True)[1])
     n = len(unique)
     nugget = model.amplitudes.nugget + float(np.median(data.noise))

@@ -13,7 +13,7 @@ from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.model import conditioned, estimated, tuned
 from refless.metrics.matching import Work, cores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, places_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import HeldOut, Precision
 
@@ -73,8 +73,7 @@ class Nested:
 
     def among(self, rows: IntArray) -> Nested:
         """The same out of some rows of the pool alone, in their order; amplitudes stay."""
-        place = np.full(self.size, -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
+        place = places_of(rows, self.size)
         used = np.flatnonzero(place[self.rated] >= 0)
         folds = (
             replace(

@@ -8,7 +8,7 @@ import numpy as np
 from refless.data.records import Outputs, picked
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.protocol import Metric, Scores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.registry.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of
@@ -102,7 +102,7 @@ def interval_of(
     codes = np.zeros(len(rows), dtype=np.int64)
     if items is not None:
         names = np.asarray(items, dtype=str)
-        codes = np.unique(names, return_inverse=True)[1].astype(np.int64)
+        codes = codes_of(names)
     order = np.lexsort((*counts.T, codes))
     counts = counts[order]
     codes = codes[order]

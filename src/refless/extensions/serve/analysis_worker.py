@@ -16,21 +16,20 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from refless.commands.compare.run import compare
+from refless.commands.compare.run import compare, compare_choices
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
 from refless.commands.judge.rater_agreement import rater_agreement
-from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.comparing import Standing
-from refless.evaluation.groups import codes, drawn_rows
+from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
@@ -48,6 +47,7 @@ from refless.extensions.serve.exports import (
 )
 from refless.extensions.serve.project import UNTIL
 from refless.extensions.serve.result import Ask
+from refless.registry.arrays import codes
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -155,7 +155,7 @@ def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
 
 
 def _pool(job: Job, rows: Rows) -> RatedPool:
-    return read_pool(rows, Reading(scale=job.scale)).pool
+    return read_pool(rows, Reading(scale=job.scale), in_order=True).pool
 
 
 def _repeated(job: Job, result: Look) -> None:
@@ -273,7 +273,7 @@ def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
     if job.dimension:
         options["dimension"] = job.dimension
     if choices:
-        return compare(str(folder / job.compared), **options)
+        return compare_choices(str(folder / job.compared), **options)
     before = [str(folder / BEFORE)] if job.rated else []
     return compare(
         str(folder / OUTPUTS), rated=[*before, str(folder / job.compared)], seed=job.seed,
@@ -336,7 +336,6 @@ def _chosen(job: Job, result: Look) -> None:
             unrated, rows, goal="learn", n=AHEAD, estimator=job.estimator, scale=scale,
             seed=job.seed,
         )  # fmt: skip
-        advice = cast("NextResult", advice)
         place = {row["id"]: i for i, row in enumerate(job.outputs)}  # one an item
         ids = advice.outputs.ids
         result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from refless.commands.calls import of_any_rows
 from refless.commands.compare.run import compare
 from refless.data.tables import Columns, Reading, read_outputs
 from refless.estimators import Estimator
@@ -100,7 +101,7 @@ class Api:
 
         def run() -> Row:
             try:
-                return compare(rows, **options).to_dict()
+                return of_any_rows(compare)(rows, **options).to_dict()
             except RefLessError:
                 raise
             except (TypeError, ValueError) as fault:

@@ -184,9 +184,8 @@ def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | N
     if not sides.has_texts:
         for side in pair:
             del side[_name(columns, "text")]
-    if fault := _fault(
-        pair, columns, ("text", "system") if sides.has_texts else ("system",)
-    ):
+    checked = ("text", "system") if sides.has_texts else ("system",)
+    if fault := _fault(pair, columns, checked):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
@@ -275,7 +274,8 @@ def _texts(
     row: Row, sides: Sides, *, sourced: bool
 ) -> tuple[str | None, object, object]:
     """The prompt with which both texts begin, None for no prompt, and the two texts."""
-    a, b = (_turns(row.get(name)) for name in sides[:2])
+    a = _turns(row.get(sides.first))
+    b = _turns(row.get(sides.second))
     if isinstance(a, list) and isinstance(b, list):
         count = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
         return (
@@ -326,10 +326,11 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     """1, 0.5 or 0 of the first; `NEITHER`; what is not understood stays as it is."""
     if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
         return STRENGTHS.get(word, float(word < 0))
-    number = int(word) if isinstance(word, float) and word.is_integer() else word
     read = spelled(word)
-    if sides[2:4] == ALPACA_EVAL and isinstance(read, float) and 1 < read < 2:
+    is_alpaca_eval = (sides.winner, sides.ends) == ALPACA_EVAL
+    if is_alpaca_eval and isinstance(read, float) and 1 < read < 2:
         return 2 - read
+    number = int(word) if isinstance(word, float) and word.is_integer() else word
     name = (name_in(number) or "").strip().casefold()
     side_name = folded(name)
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):

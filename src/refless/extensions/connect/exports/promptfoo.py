@@ -6,7 +6,7 @@ the result, so scores are read from the other components alone. Each of them has
 a threshold of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from refless.data.tables.exports.format import (
     Entry,
@@ -27,6 +27,7 @@ from refless.registry.errors import InputError
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
 HALF = 0.5  # from where on a score from 0 to 1 passes if nobody says more
+HUMAN = "human"  # the assertion of a thumb
 _STRIPPED = "[prompt stripped]"
 _BY_HAND = "Manual result (overrides all other grading results)"
 
@@ -55,28 +56,17 @@ def read_results(about: ReaderRequest) -> Reader:
         if text is None:
             notes.left_out["results without an output"] += 1
             return None
+        parts = items(at(result, "gradingResult", "componentResults"))
+        ratings = _ratings(result, parts)
         scores: dict[str, object] = {}
         passes: dict[str, object] = {}
-        ratings: list[Row] = []
-        for entry in items(at(result, "gradingResult", "componentResults")):
-            kind = name_in(at(entry, "assertion", "type"))
-            score = number_in(at(entry, "score"))
-            if kind == "human" and score is not None:
-                ratings.append({"rating": score})
-            elif kind is not None and kind != "human":
-                metric = name_in(at(entry, "assertion", "metric")) or kind
-                scores.setdefault(metric, score)
-                passed = at(entry, "pass")
-                if score is not None and isinstance(passed, bool):
-                    passes.setdefault(metric, float(passed))
-                    if passed != (score >= HALF) and metric not in metrics:
-                        metrics.add(metric)
-                        notes.sentences.append(_own_threshold(metric))
-        graded = result.get("gradingResult")
-        score = number_in(at(graded, "score"))
-        by_hand = at(graded, "reason") == _BY_HAND
-        if by_hand and score is not None and not ratings:
-            ratings.append({"rating": score})
+        for metric, score, passed in _judged(parts):
+            scores.setdefault(metric, score)
+            if score is not None and isinstance(passed, bool):
+                passes.setdefault(metric, float(passed))
+                if passed != (score >= HALF) and metric not in metrics:
+                    metrics.add(metric)
+                    notes.sentences.append(_own_threshold(metric))
         prompt = at(result, "prompt", "raw")
         variables = fields_of(result.get("vars"))
         number = name_in(result.get("promptIdx")) or ""
@@ -96,6 +86,33 @@ def read_results(about: ReaderRequest) -> Reader:
         return Entry(variables | record, ratings)
 
     return read
+
+
+def _ratings(result: Row, parts: Sequence[object]) -> list[Row]:
+    """The ratings that people gave a result: thumbs, else a number that was typed."""
+    ratings: list[Row] = []
+    for part in parts:
+        score = number_in(at(part, "score"))
+        if _kind(part) == HUMAN and score is not None:
+            ratings.append({"rating": score})
+    graded = result.get("gradingResult")
+    score = number_in(at(graded, "score"))
+    if at(graded, "reason") == _BY_HAND and score is not None and not ratings:
+        ratings.append({"rating": score})
+    return ratings
+
+
+def _judged(parts: Sequence[object]) -> Iterator[tuple[str, float | None, object]]:
+    """The metric, the score and the verdict of each assertion that is no person's."""
+    for part in parts:
+        kind = _kind(part)
+        if kind not in {None, HUMAN}:
+            metric = name_in(at(part, "assertion", "metric")) or kind
+            yield str(metric), number_in(at(part, "score")), at(part, "pass")
+
+
+def _kind(part: object) -> str | None:
+    return name_in(at(part, "assertion", "type"))
 
 
 def _system(result: Row) -> str | None:

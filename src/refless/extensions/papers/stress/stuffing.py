@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from refless.data.human import canonical_order, copies_in_order
+from refless.data.human import copies_in_order
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated
@@ -94,7 +94,6 @@ def stuffing_probe(
     if len(pool) < FEWEST:
         raise UsageError(f"the attack needs {FEWEST} rated texts, not {len(pool)}")
     estimator = _without_sources(metric.estimator)
-    pool = pool.take(canonical_order(pool))
     whole = estimator.fitted_to(pool)
     honest = whole.predict(outputs)
     text = stuffed(whole, pool, plan.seed)
