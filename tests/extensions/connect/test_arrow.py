@@ -104,7 +104,7 @@ def test_odd_cuts(kernel: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) <= 1e-6
+    assert float(done.stdout) <= 1e-12
 
 
 def test_an_empty_batch(model: Path) -> None:

@@ -42,7 +42,6 @@ class Compiled:
         tables: by the names of linear kernels, for all columns.
         sides: by the names of the others, those of the rated texts.
         columns: [rated, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
-        alpha: [rated] the first of them, in double precision.
         mean: the constant mean; ones: sum of sigma^-1 1.
         rest: explained variance outside the directions, as a share of that along them.
     """
@@ -52,7 +51,6 @@ class Compiled:
     tables: Mapping[str, Any]
     sides: Mapping[str, Any]
     columns: FloatArray
-    alpha: FloatArray
     mean: float
     ones: float
     rest: float
@@ -64,7 +62,6 @@ class Compiled:
         rated: Mapping[str, Points],
         posterior: Exact,
         groups: IntArray,
-        dtype: type[np.floating[Any]] | None = None,
     ) -> Compiled:
         """The tables of a posterior.
 
@@ -72,10 +69,7 @@ class Compiled:
             covariance: of its kernels; rated: [n] points of the rated texts.
             posterior: given the ratings.
             groups: [n] what belongs together, and has nothing in common with new texts.
-            dtype: of the tables; by default double precision for few rated texts.
         """
-        few = len(posterior.y) <= 2 * DIRECTIONS
-        dtype = dtype or (np.float64 if few else np.float32)
         directions, rest = _directions(posterior, groups)
         columns = np.column_stack(
             [
@@ -91,10 +85,9 @@ class Compiled:
             if isinstance(kernel, BellKernel):
                 side = kernel.right(rated[name])
                 side[-1] += np.log(weight)
-                sides[name] = side.astype(dtype)
+                sides[name] = side
             elif hasattr(kernel, "table"):
-                weighted = (weight * columns).astype(dtype)
-                tables[name] = kernel.table(rated[name], weighted)
+                tables[name] = kernel.table(rated[name], weight * columns)
             else:
                 sides[name] = kernel.anchors(rated[name])
         return cls(
@@ -102,8 +95,7 @@ class Compiled:
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            columns=columns.astype(dtype),
-            alpha=posterior.alpha,
+            columns=columns,
             mean=posterior.mean,
             ones=float(posterior.ones.sum()),
             rest=rest,
@@ -114,8 +106,7 @@ class Compiled:
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process at [n] new texts, as `Exact.predict`.
 
-        A text's numbers do not depend on the others, but for rounding by its place among them:
-        to 1e-6 in single precision.
+        A text's numbers do not depend on the others, but for rounding by its place among them.
         """
         products = self.products(points, len(prior))
         explained = np.square(products[:, 2:]).sum(axis=1) * (1.0 + self.rest)
@@ -137,21 +128,19 @@ class Compiled:
                 {name: left[rows] for name, left in lefts.items()}
             )
             size = min(ROWS, n - begin)
-            products = covariance @ self.columns
-            products[:, 0] = covariance @ self.alpha  # of large numbers of both signs
-            total[begin : begin + size] += products[:size]
+            total[begin : begin + size] += (covariance @ self.columns)[:size]
         return total
 
     def _left(self, name: str, points: Points) -> Points:
         """The side of points of a kernel that is compared with every rated text."""
         kernel = self.kernels[name]
         if isinstance(kernel, BellKernel):
-            return kernel.left(points).astype(self.columns.dtype)
+            return kernel.left(points)
         return points
 
     def _compared(self, lefts: Mapping[str, Points]) -> FloatArray:
         """[rows, rated] the sum of these kernels' values, times their weights."""
-        total = np.zeros((ROWS, len(self.columns)), self.columns.dtype)
+        total = np.zeros((ROWS, len(self.columns)))
         values = np.empty_like(total)
         for name, left in lefts.items():
             kernel = self.kernels[name]

@@ -177,20 +177,8 @@ class Tfidf:
 
     def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
         """See `LinearKernel`."""
-        return np.asarray(rated.T @ columns, dtype=columns.dtype)
+        return np.asarray(rated.T @ columns)
 
     def products(self, points: csr_array, table: FloatArray) -> FloatArray:
         """See `LinearKernel`."""
-        return times(points, table)
-
-
-def times(points: csr_array, table: FloatArray) -> FloatArray:
-    """The product in the precision of the table; `astype` of scipy's would sort the entries."""
-    from scipy.sparse import csr_array
-
-    entries = (
-        points.data.astype(table.dtype),
-        points.indices,
-        points.indptr,
-    )
-    return np.asarray(csr_array(entries, shape=points.shape) @ table)
+        return np.asarray(points @ table)

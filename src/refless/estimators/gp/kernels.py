@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, times
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -104,14 +104,14 @@ class _Grams:
         vocabulary, features = learn(tuple(rated), Shape())
         orders = _gram_matrices(features, vocabulary)
         weights = sum(order.T @ columns for order in orders)
-        return vocabulary, np.asarray(weights, dtype=columns.dtype)
+        return vocabulary, np.asarray(weights)
 
     def products(
         self, points: Points, table: tuple[Vocabulary, FloatArray]
     ) -> FloatArray:
         vocabulary, weights = table
         orders = _gram_matrices(look_up(tuple(points), vocabulary), vocabulary)
-        return np.asarray(sum(times(order, weights) for order in orders))
+        return np.asarray(sum(order @ weights for order in orders))
 
 
 def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array]:
@@ -293,7 +293,7 @@ class _Line(_Scaled):
         return np.asarray(np.square(points).sum(axis=1))
 
     def table(self, rated: FloatArray, columns: FloatArray) -> FloatArray:
-        return np.asarray(rated.T @ columns, dtype=columns.dtype)
+        return np.asarray(rated.T @ columns)
 
     def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
         return np.asarray(points @ table)

@@ -58,7 +58,7 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     """The rows of a record batch or table, with a column for each of `ADDED`.
 
     A row that cannot be read has the reason `bad-row`. Numbers are null where there is none.
-    How rows are dealt to batches changes no number by more than 1e-6.
+    How rows are dealt to batches changes no number by more than 1e-12.
 
     Args:
         estimator: fitted.

@@ -18,7 +18,7 @@ def score(
 ) -> Any:  # noqa: ANN401
     """The frame with an estimate beside each row, computed when Spark asks for it.
 
-    The estimator goes with the query. Estimates are those of `refless score --model`, to 1e-6,
+    The estimator goes with the query. Estimates are those of `refless score --model`, to 1e-12,
     however the rows are dealt. A row that cannot be read has the reason `bad-row` and fails no job.
     refless has to be installed on the executors.
 

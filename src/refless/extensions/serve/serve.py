@@ -45,7 +45,7 @@ def serve(
     """Serve estimates over HTTP: POST /estimate, POST /compare.
 
     Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
-    1e-6. Callers need the token of the environment variable REFLESS_TOKEN, or the one
+    1e-12. Callers need the token of the environment variable REFLESS_TOKEN, or the one
     that is printed. /openapi.json describes the API.
 
     Args:
