@@ -1,10 +1,11 @@
 """Does `score --accept-above` keep its promise? Accepted texts that people rate below the bar.
 
-Every pool is held out by source once. Then half of the sources choose a threshold, many times, and
-the other half counts which share of the accepted texts lies below the bar. More than was promised
-is a broken promise (a cautious count, as few texts break one by chance).
+Every pool is held out by source once. Then sources are drawn from it with replacement, many times,
+as many as half of them. Their texts choose a threshold, and the whole pool, which is the truth,
+counts which share of the accepted texts lies below the bar. More than was promised is a broken
+promise.
 
-    python benchmarks/accepting.py --data ../shared/data [--splits 200] [--quick]
+    python benchmarks/accepting.py --data ../shared/data [--draws 200] [--quick]
 """
 
 from __future__ import annotations
@@ -52,8 +53,17 @@ def held_out(pool: RatedPool) -> tuple[FloatArray, FloatArray, IntArray]:
     return estimates[known], pool.human[known], codes([*map(str, sources[known])])
 
 
+def drawn(sources: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Rows of half as many sources as there are, drawn with replacement, and which draw each is."""
+    count = int(sources.max()) + 1
+    numbers = rng.integers(count, size=count // 2)
+    rows = [np.flatnonzero(sources == number) for number in numbers]
+    unit = np.repeat(np.arange(len(rows)), [*map(len, rows)])
+    return np.concatenate(rows), unit
+
+
 def line(
-    name: str, texts: tuple[FloatArray, FloatArray, IntArray], splits: int
+    name: str, texts: tuple[FloatArray, FloatArray, IntArray], draws: int
 ) -> Iterator[str]:
     """A row for each promise."""
     estimates, human, sources = texts
@@ -61,34 +71,33 @@ def line(
         bar = float(np.quantile(human, quantile))
         shares = []
         broken = 0
-        for seed in range(splits):
-            first = np.random.default_rng(seed).permutation(sources.max() + 1) % 2 == 0
-            mine = first[sources]
-            found = accepting(estimates[mine], human[mine], sources[mine], bar, most)
-            taken = found.takes(estimates[~mine])
-            if taken.any():
+        for seed in range(draws):
+            rows, unit = drawn(sources, np.random.default_rng(seed))
+            found = accepting(estimates[rows], human[rows], unit, bar, most)
+            taken = found.takes(estimates)
+            if found.chosen is not None:
                 shares.append(float(taken.mean()))
-                broken += float((human[~mine][taken] < bar).mean()) > most
+                broken += float((human[taken] < bar).mean()) > most
         base = float((human < bar).mean())
         accepted = float(np.mean(shares or [0.0]))
         cells = (f"{base:.3f}", f"{most:g}", str(len(shares)), f"{accepted:.2f}")
-        yield f"| {name} | {' | '.join(cells)} | {broken / splits:.3f} |"
+        yield f"| {name} | {' | '.join(cells)} | {broken / draws:.3f} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of the real pools")
-    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=200)
     parser.add_argument(
-        "--quick", action="store_true", help="four splits of self-made ratings"
+        "--quick", action="store_true", help="four draws of self-made ratings"
     )
     options = parser.parse_args(arguments)
     print("| pool | below the bar | at most wrong | promised | accepted | broken |")
     print("|---|---:|---:|---:|---:|---:|")
-    splits = 4 if options.quick else options.splits
+    draws = 4 if options.quick else options.draws
     for name, pool in pools(None if options.quick else options.data):
-        print("\n".join(line(name, held_out(pool), splits)), flush=True)
+        print("\n".join(line(name, held_out(pool), draws)), flush=True)
     return 0
 
 

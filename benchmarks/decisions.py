@@ -11,7 +11,7 @@ same labels and estimates.
 
     python benchmarks/decisions.py simulated --runs 1000 --beside ppi,glide,cje
     python benchmarks/decisions.py replayed --data ../shared/data --runs 40
-    python benchmarks/decisions.py decided --data ../shared/data --runs 10
+    python benchmarks/decisions.py decided --data ../shared/data --runs 1000
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What `refless rate` keeps when it is killed, and how fast it saves.
+"""How fast `refless rate` saves; `python -m fuzz.kill_service` says what it keeps when killed.
 
-python benchmarks/rating.py kills --kills 200 --raters 20
-python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5  # guidelines, gold, disputes
+python benchmarks/rating.py --raters 100 --pace 2 --minutes 5  # guidelines, gold, disputes
 """
 
 from __future__ import annotations
@@ -28,11 +27,6 @@ from pathlib import Path
 from typing import Any
 
 FAULTS = (OSError, asyncio.IncompleteReadError)
-# acknowledged ratings before a kill, and seconds to wait for them
-FEWEST, PATIENCE = (
-    5,
-    60.0,
-)
 
 
 def outputs(folder: Path, n: int) -> Path:
@@ -50,7 +44,7 @@ def outputs(folder: Path, n: int) -> Path:
 
 @dataclass
 class Service:
-    """`refless rate` as a process that can be killed and started again."""
+    """`refless rate` as a process."""
 
     words: list[str]
     port: int
@@ -83,7 +77,7 @@ class Service:
         """As a power cut does it to a process."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def end(self) -> None:
         """As Ctrl-C does it."""
@@ -199,35 +193,6 @@ async def gathered(raters: list[Rater], work: Awaitable[None]) -> None:
     await asyncio.wait(rating, timeout=30)
 
 
-def kills(args: argparse.Namespace, folder: Path) -> int:
-    """Kills the service at drawn moments; what was acknowledged must be there, once."""
-    path = outputs(folder, args.items)
-    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
-    service = Service(words, _free_port())
-    service.start()
-    raters = raters_of(service)
-    drawn = random.Random(args.seed)
-
-    def acknowledged() -> int:
-        return sum(len(rater.acknowledged) for rater in raters)
-
-    def kill() -> None:
-        for done in range(args.kills):
-            before = acknowledged()
-            late = time.monotonic() + PATIENCE
-            while acknowledged() < before + FEWEST and time.monotonic() < late:
-                time.sleep(0.01)  # a busy machine takes long to begin
-            time.sleep(drawn.uniform(0.0, args.apart))
-            service.kill()
-            service.start()
-            if (done + 1) % 20 == 0:
-                print(done + 1, "kills", acknowledged(), "acknowledged")
-
-    asyncio.run(gathered(raters, asyncio.to_thread(kill)))
-    service.end()
-    return told(raters, Path(f"{path}.ratings.sqlite"))
-
-
 def raters_of(service: Service, pace: float = 0.0) -> list[Rater]:
     """One for each link of a rater."""
     links = (link for name, link in service.links.items() if name != "owner")
@@ -323,23 +288,17 @@ def _free_port() -> int:
 
 
 def main() -> int:
-    """Runs one of them."""
+    """Runs it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("kills", "load"))
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument(
-        "--apart", type=float, default=1.5, help="most seconds between kills"
-    )
     parser.add_argument("--raters", type=int, default=20)
     parser.add_argument(
         "--pace", type=float, default=2.0, help="ratings a second of each"
     )
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--items", type=int, default=60_000)
-    parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return {"kills": kills, "load": load}[args.what](args, Path(folder))
+        return load(args, Path(folder))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ MODULES = (
     "command_lines",
     "loaders",
     "kill",
+    "kill_service",
     "race",
     "full_disk",
 )

@@ -227,20 +227,21 @@ def campaign(
     runs: int,
     about: str | None,
     body: Callable[[Path, random.Random, Found, Budget], None],
+    ready: Callable[[], None] = warm,
 ) -> int:
     """Runs a campaign in a warm process and a folder of its own; 1 where there is a fault.
 
     Args:
         name: of the campaign; about: what its help says.
         argv: see `asked`; runs: where it says no number.
-        body: does so many runs.
+        body: does so many runs; ready: loads before that what children need.
     """
     budget, seed = asked(argv, runs, about)
     if not hasattr(os, "fork"):
         print(f"{name}: skipped, this system cannot fork")
         return 0
     found = Found()
-    warm()
+    ready()
     with workplace() as folder:
         body(folder, random.Random(seed), found, budget)
     return found.tell(name)
@@ -249,9 +250,9 @@ def campaign(
 def asked(
     argv: Sequence[str] | None, runs: int, about: str | None
 ) -> tuple[Budget, int]:
-    """What `--runs N`, by default `runs`, `--seconds S` and `--seed S` ask for."""
+    """What `--runs N` (or `--kills N`), by default `runs`, `--seconds S` and `--seed S` ask for."""
     parser = argparse.ArgumentParser(description=about or "")
-    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--runs", "--kills", type=int, default=runs)
     parser.add_argument(
         "--seconds", type=float, default=float("inf"), help="of processor time"
     )

@@ -161,12 +161,12 @@ def _train(run: Run, how: How, number: int) -> None:
     split = split_of(how.data, run)
     part = prepared(rated, split, run.setup, run.seed, lexicalised=run.lexicalised)
     network, state = train(part.learned, how.settings, device=how.device)
-    chosen = predictions(network, part.learned.validation, how.device)
+    chosen = predictions(network, part.learned.validation)
     row = {
         "run": asdict(run),
         "reading": READING,
         "settings": changed(how.settings),
-        "test": _units(predictions(network, part.test, how.device), part),
+        "test": _units(predictions(network, part.test), part),
         "validation": _units(chosen, part),
         "best_epoch": state.best_epoch + 1,
         "epochs": state.number,

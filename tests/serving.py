@@ -15,12 +15,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from command_line import headlines
+from command_line import headlines, jsonl
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
 from refless.extensions.serve.acts import OWNER, Event, Rater
-from refless.extensions.serve.analysis_worker import Job
 from refless.extensions.serve.exports import EXPORTS, Row, ratings_of, snapshot
+from refless.extensions.serve.job import Job
 from refless.extensions.serve.rate import url_of
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
@@ -28,6 +28,9 @@ from refless.extensions.serve.store import Store
 BINARIES = Path("/usr/lib/postgresql/15/bin")
 USER = "postgres"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
+RACE_SYSTEMS = 6
+RACE_ITEMS = 12
+RACE_LEVELS = (1, 1, 4, 4, 4, 4)  # the first two are rated lower than any other
 DATABASES = ("sqlite", "postgresql")
 
 
@@ -116,7 +119,7 @@ def rate_all(
 
 def exported(store: Store, name: str) -> bytes:
     """A file of the owner's page."""
-    found = store.database.read(EXPORTS[name][1])
+    found = store.database.read(EXPORTS[name])
     return found.encode() if isinstance(found, str) else found
 
 
@@ -149,6 +152,36 @@ def owner_of(store: Store) -> Rater:
     ) or store.add_rater("", OWNER)
 
 
+def free_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def race_in(folder: Path) -> tuple[list[Row], list[str]]:
+    """Six systems' answers to twelve items, and the words that serve their race of two looks."""
+    texts = headlines(RACE_SYSTEMS * RACE_ITEMS)
+    rows: list[Row] = []
+    for i, text in enumerate(texts):
+        item, system = divmod(i, RACE_SYSTEMS)
+        row = {"id": f"o{i:02}", "item": f"i{item}", "system": f"S{system}"}
+        rows.append({**row, "text": text})
+    outputs = jsonl(folder / "outputs.jsonl", rows)
+    project = folder / "project.json"
+    project.write_text('{"until": "best known", "looks": 2}', encoding="utf-8")
+    words = [outputs, "--project", project, "--estimator", "bleu-neighbors"]
+    words += ["--audit", 1, "--overlap", 0, "--repeat", 0, "--raters", 3]
+    return rows, [*map(str, words)]
+
+
+def race_rating(row: Row) -> int:
+    """The rating that each rater gives: a level of the system, and one more of some texts."""
+    level = RACE_LEVELS[int(row["system"][1:])]
+    return level + int(len(row["text"]) % 3 == 0)
+
+
 @contextmanager
 def postgresql() -> Iterator[str]:
     """A server of its own on a socket and a free port: the URL without a database's name.
@@ -166,9 +199,7 @@ def postgresql() -> Iterator[str]:
         command = [*as_user, *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd="/")
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="refless-pg-") as folder:
         if as_user:
             shutil.chown(folder, USER)

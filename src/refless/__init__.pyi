@@ -1,5 +1,7 @@
+from refless.commands.compare.certificate import VerifiedResult as VerifiedResult
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
+from refless.commands.compare.run import compare_certificate as compare_certificate
 from refless.commands.compare.run import compare_choices as compare_choices
 from refless.commands.compare.run import compare_scores as compare_scores
 from refless.commands.compare.scores import ScoresResult as ScoresResult
@@ -13,11 +15,15 @@ from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
 from refless.commands.judge.run import judge_choices as judge_choices
 from refless.commands.judge.run import judge_raters as judge_raters
+from refless.commands.look.result import LookResult as LookResult
+from refless.commands.look.run import look as look
 from refless.commands.next.plan import PlanResult as PlanResult
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
 from refless.commands.next.study import plan as plan
 from refless.commands.pairs.judged import JudgedResult as JudgedResult
+from refless.commands.route.result import RouteResult as RouteResult
+from refless.commands.route.run import route as route
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
 from refless.commands.validate.result import ValidateResult as ValidateResult

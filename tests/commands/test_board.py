@@ -17,20 +17,29 @@ from refless.commands.compare.board import board, votes_of
 from refless.commands.compare.bradley_terry import (
     PairVotes,
     Strengths,
-    maximum_likelihood,
     strengths,
 )
+from refless.data.choices import choices_in
 from refless.data.tables import read_pool
+from refless.registry.errors import RefLessError
 
 
 def drawn(
-    rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0
+    rng: np.random.Generator,
+    truth: list[float],
+    votes: int,
+    ties: float = 0.0,
+    effects: tuple[float, ...] = (),
 ) -> PairVotes:
-    """So many independent votes on each pair, with a share of ties."""
+    """So many independent votes on each pair, with a share of ties, and effects of controls."""
     pairs = np.array([*combinations(range(len(truth)), 2)]).repeat(votes, axis=0)
     first, second = pairs.T
     strength = np.array(truth)
-    chance = 1 / (1 + np.exp(strength[second] - strength[first]))
+    leads = [strength[first] / 2 + rng.normal(size=len(pairs)) for _ in effects]
+    gap = strength[first] - strength[second]
+    for effect, lead in zip(effects, leads, strict=True):
+        gap = gap + effect * lead
+    chance = 1 / (1 + np.exp(-gap))
     won = (rng.random(len(pairs)) < chance).astype(float)
     won[rng.random(len(pairs)) < ties] = 0.5
     return PairVotes(
@@ -39,13 +48,24 @@ def drawn(
         won=won,
         clusters=[np.arange(len(pairs))],
         systems=len(truth),
+        controls=leads,
     )
 
 
 def test_three_systems_by_hand() -> None:
     """Three to one between each two neighbours, nine to one at the ends: log 3 apart exactly."""
-    table = np.array([[0, 3, 9], [1, 0, 3], [1, 1, 0]], dtype=float)
-    assert maximum_likelihood(table) == pytest.approx([math.log(3), 0, -math.log(3)])
+    table = {(0, 1): 3, (1, 0): 1, (0, 2): 9, (2, 0): 1, (1, 2): 3, (2, 1): 1}
+    first, second = np.repeat([*table], [*table.values()], axis=0).T
+    votes = PairVotes(
+        first=first,
+        second=second,
+        won=np.ones(len(first)),
+        clusters=[np.arange(len(first))],
+        systems=3,
+    )
+    result = strengths(votes)
+    assert result is not None
+    assert result.values == pytest.approx([math.log(3), 0, -math.log(3)])
 
 
 @settings(max_examples=25, deadline=None)
@@ -53,21 +73,27 @@ def test_three_systems_by_hand() -> None:
     seed=st.integers(0, 10**6),
     systems=st.integers(2, 6),
     ties=st.sampled_from((0.0, 0.3)),
+    effects=st.sampled_from(((), (0.6,), (0.6, -0.3))),
 )
 def test_strengths_are_those_of_the_slow_twin(
-    seed: int, systems: int, ties: float
+    seed: int, systems: int, ties: float, effects: tuple[float, ...]
 ) -> None:
-    """The log-likelihood vote by vote, by a general optimizer; equal to 1e-6."""
+    """The log-likelihood vote by vote, by a general optimizer; equal to 1e-6.
+
+    The model is that of arena-rank's ContextualBradleyTerry without its penalty.
+    """
     rng = np.random.default_rng(seed)
-    votes = drawn(rng, rng.normal(0, 0.7, systems).tolist(), 30, ties)
+    votes = drawn(rng, rng.normal(0, 0.7, systems).tolist(), 30, ties, effects)
     result = strengths(votes)
     assert result is not None
     if result.made_up:
         return
 
     def slope(free: np.ndarray) -> tuple[float, np.ndarray]:
-        values = np.append(free, 0.0)
+        values = np.append(free[: systems - 1], 0.0)
         gap = values[votes.first] - values[votes.second]
+        for effect, lead in zip(free[systems - 1 :], votes.controls, strict=True):
+            gap = gap + effect * lead
         chance = 1 / (1 + np.exp(-gap))
         loss = -np.sum(
             votes.won * np.log(chance) + (1 - votes.won) * np.log(1 - chance)
@@ -76,13 +102,34 @@ def test_strengths_are_those_of_the_slow_twin(
         ahead = np.bincount(votes.first, off, systems) - np.bincount(
             votes.second, off, systems
         )
-        return float(loss), ahead[:-1]
+        of_effects = [off @ lead for lead in votes.controls]
+        return float(loss), np.append(ahead[:-1], of_effects)
 
-    twin = minimize(
-        slope, np.zeros(systems - 1), jac=True, method="BFGS", options={"gtol": 1e-9}
-    )
-    values = np.append(twin.x, 0.0)
+    start = np.zeros(systems - 1 + len(effects))
+    twin = minimize(slope, start, jac=True, method="BFGS", options={"gtol": 1e-9})
+    values = np.append(twin.x[: systems - 1], 0.0)
     assert result.values == pytest.approx(values - values.mean(), abs=1e-6)
+    assert result.effects == pytest.approx(twin.x[systems - 1 :], abs=1e-6)
+
+
+def test_strengths_of_arena_rank() -> None:
+    """arena-rank 0.1.1: ContextualBradleyTerry(reg=0, hessian_reg=1e-12) on the same 60 votes."""
+    vote = np.arange(60)
+    first = vote % 3
+    lost = np.where(vote % 7 == 0, 0.5, 0.0)
+    votes = PairVotes(
+        first=first,
+        second=(first + 1 + vote // 3 % 2) % 3,
+        won=np.where(vote * 13 % 10 < 5, 1.0, lost),
+        clusters=[vote],
+        systems=3,
+        controls=[(vote * 7 % 11 - 5) / 5],
+    )
+    result = strengths(votes)
+    assert result is not None
+    wanted = [-0.1337852976, -0.0338986719, 0.1676839695]
+    assert result.values == pytest.approx(wanted, abs=1e-6)
+    assert result.effects == pytest.approx([-0.0100425184], abs=1e-6)
 
 
 def test_the_covariance_of_independent_votes_is_the_curvature() -> None:
@@ -249,12 +296,9 @@ def test_tied_for_first() -> None:
 
 def test_voters_are_clusters_from_four_on() -> None:
     """Three voters stand for themselves, which is said; five are drawn as a whole."""
-    few = board(
-        read_pool(arena(30, voters=3)).pool, ["strong", "middle", "weak", "poor"]
-    )
-    many = board(
-        read_pool(arena(30, voters=5)).pool, ["strong", "middle", "weak", "poor"]
-    )
+    names = ["strong", "middle", "weak", "poor"]
+    pools = [read_pool(arena(30, voters=voters)).pool for voters in (3, 5)]
+    few, many = (board(pool, choices_in(pool), names) for pool in pools)
     assert few is not None
     assert many is not None
     assert (few.voters, few.clusters) == (3, ("source",))
@@ -262,7 +306,81 @@ def test_voters_are_clusters_from_four_on() -> None:
     assert "This is how 3 voters rate" in " ".join(
         str(compare_choices(arena(30, voters=3))).split()
     )
-    votes = votes_of(
-        read_pool(arena(30, voters=5)).pool, ["middle", "poor", "strong", "weak"]
-    )
+    votes = votes_of(pools[1], choices_in(pools[1]), names)
     assert votes.table().sum() == 180
+
+
+def test_a_lead_that_is_length_alone() -> None:
+    """Voters prefer the longer text and one system writes longer ones: held equal, none leads.
+
+    By hand: of texts that are 1 standard deviation longer 1 / (1 + exp(-1.5)) = .818 win.
+    """
+    rng = np.random.default_rng(6)
+    rows = arena(200)
+    for row in rows:
+        a, b = (rng.normal() + (row[f"model_{side}"] == "strong") for side in "ab")
+        row |= {"length_a": a, "length_b": b}
+        gap = a - b
+        row["winner"] = "a" if rng.random() < 1 / (1 + math.exp(-gap)) else "b"
+    plain = compare_choices(rows)
+    assert str(plain).startswith("strong leads")
+    result = compare_choices(rows, control="length")
+    assert str(result).startswith("With 'length' held equal: ")
+    assert "control:length" in str(result.signature)
+    equal = result.to_dict()["board"]
+    assert all(not row["ahead_of"] for row in equal["rows"])
+    (control,) = equal["controls"]
+    gaps = np.array([row["length_a"] - row["length_b"] for row in rows])
+    expected = 1 / (1 + math.exp(-gaps.std()))
+    assert control["interval"][0] < expected < control["interval"][1]
+    assert control["interval"][0] > 0.7
+    two = compare_choices(rows, control=["length"], system=("weak", "poor"))
+    assert len(two.to_dict()["board"]["rows"]) == 2
+
+
+def arena_with(length: object, columns: str = "length") -> list[dict[str, Any]]:
+    """The votes with a column of lengths on either side; the second text's is 1."""
+    ends = {f"{columns}_a": length, f"{columns}_b": 1}
+    return [row | ends for row in arena(10)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "message"),
+    [
+        (arena_with(2, "size"), {}, "there are no columns 'length_a' and 'length_b'"),
+        (arena_with(None), {}, "no value in 60 of 120 texts"),
+        (arena_with(1), {}, "the votes tell no strengths"),
+        (
+            arena_with(2),
+            {"fail_if_worse": True, "system": ("weak", "strong")},
+            "is about the win rate as it is",
+        ),
+        (
+            [{"text": "a", "system": name, "rating": 1} for name in "mn"],
+            {},
+            "there is no column 'length'",
+        ),
+    ],
+)
+def test_controls_that_cannot_be(
+    rows: list[dict[str, Any]], more: dict[str, Any], message: str
+) -> None:
+    """Each says what is missing, or what to leave out."""
+    with pytest.raises(RefLessError, match=message):
+        compare_choices(rows, control="length", **more)
+
+
+def test_controls_are_of_votes() -> None:
+    """Ratings with such a column have none."""
+    rows = [
+        {
+            "id": i,
+            "text": f"t {i}",
+            "system": "mn"[i % 2],
+            "rating": i % 5,
+            "length": i,
+        }
+        for i in range(20)
+    ]
+    with pytest.raises(RefLessError, match="is about choices between two texts"):
+        compare_choices(rows, control="length")

@@ -818,7 +818,7 @@ def test_gates_that_cannot_be_answered_are_refused(
     )
     assert ran.refuses("no row has both a rating and a score of judge")
     ran = run("judge", graded, "-m", "bleu", "--require", "kappa>=0.6", *QUICK)
-    assert ran.refuses("--require and --before go with --score-column")
+    assert ran.refuses("--require goes with --score-column")
     pairs = [
         {
             "prompt": f"p{i}",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from refless.commands.compare.wins import rate, wins
+from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import read_pool
 
@@ -29,7 +30,7 @@ def arena() -> RatedPool:
 
 def test_rates_by_hand() -> None:
     """n wins 2.5 of 3, each of another source; one choice has no interval."""
-    found = wins(arena(), ["m", "n", "o"])
+    found = wins(arena(), choices_in(arena()), ["m", "n", "o"])
     assert [(one.first, one.second) for one in found] == [("m", "n"), ("m", "o")]
     one = found[0].by_item
     assert (one.rate, one.choices, one.clusters) == (pytest.approx(2.5 / 3), 3, 3)

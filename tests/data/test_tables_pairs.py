@@ -203,7 +203,7 @@ def test_scores_of_both_texts() -> None:
     assert scores["z"] != scores["z"]
     rows = [{"chosen": "x", "rejected": "y", "chosen_judge": 1, "rejected_judge": 0}]
     assert read(rows, score=("judge",)).pool.score_names == ("judge",)
-    with pytest.raises(InputError, match="there is no column 'human'"):
+    with pytest.raises(InputError, match="no columns 'human_chosen' and 'human_rej"):
         read(rows, score=("human",))
 
 

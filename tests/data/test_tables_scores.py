@@ -96,7 +96,7 @@ def test_words_of_a_judge(words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         read_pool(rows, reading("judge"))
     seen = ",".join(f"{word}=NUMBER" for word in sorted(map(str.casefold, words)))
-    assert f"say what its words mean: --read score-map={seen}; " in str(caught.value)
+    assert f"say what its words mean: --read score-map={seen} (" in str(caught.value)
     score_map = {word: i / 2 for i, word in enumerate(words)}
     pool = read_pool(rows, reading("judge", score_map=score_map)).pool
     assert pool.score("judge").tolist() == [*score_map.values()]

@@ -358,7 +358,8 @@ def test_short_answers_have_no_criteria(
 def test_criteria_without_texts() -> None:
     """Ratings and a judge's scores alone do not say which rows are about one text."""
     rows = [{"rating": i % 2, "judge": 1, "category": "ab"[i % 2]} for i in range(8)]
-    human = read_scored(rows, by_columns(score=("judge",))).pool.human
+    reading = by_columns(score=("judge",))
+    human = read_scored(rows, reading).pool.human
     assert sorted(human.tolist()) == [0] * 4 + [1] * 4
 
 

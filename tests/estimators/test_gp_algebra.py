@@ -98,7 +98,11 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
     n = len(y)
     sigma = kernel[:n, :n]
     labels = np.random.default_rng(seed).integers(0, groups, n)
-    means, variances = exact(sigma.copy(), noise, y).precision().held_out(labels)
+    precision = exact(sigma.copy(), noise, y).precision()
+    means, variances = precision.held_out(labels)
+    some = np.random.default_rng(seed).choice(n, 3)
+    alone = precision.held_out(labels, some)
+    np.testing.assert_array_equal(alone, (means[some], variances[some]))
     for group in set(labels.tolist()):
         inside = labels == group
         outside = labels != group

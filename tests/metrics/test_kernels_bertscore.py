@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.estimators.neighbors import BLEUNeighbors
+from refless.metrics import bertscore
 from refless.metrics.bertscore import (
     BertScore,
+    DeviceScores,
     Matched,
     f_scores,
     random_baseline,
@@ -61,6 +63,34 @@ def test_matching_equals_the_definition(
                 theirs.weights[b],
             )
             assert found[j] == pytest.approx(wanted, abs=1e-5)
+
+
+@settings(max_examples=25)
+@given(
+    texts=st.lists(TEXT, min_size=1, max_size=6),
+    rated=st.lists(TEXT, min_size=1, max_size=6),
+    cosines=st.integers(1, 200),
+)
+def test_all_texts_at_once(
+    model: str, texts: list[str], rated: list[str], cosines: int
+) -> None:
+    """The same as `f_scores`, however many cosines fit on a card."""
+    encoder = Encoder(model=model)
+    mine = Matched(encoder.embed(texts))
+    theirs = Matched(encoder.embed(rated))
+    rows = np.unique(mine.embedded.rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bertscore, "COSINES", cosines)
+        found = DeviceScores(mine, theirs, "cpu").between(rows)
+    wanted = []
+    for row in rows:
+        vectors, weights, _ = mine.texts(np.array([row]))
+        wanted.append(f_scores(vectors, weights, *theirs.every()))
+    np.testing.assert_allclose(
+        found,
+        np.array(wanted),
+        atol=1e-5,
+    )
 
 
 def test_by_hand() -> None:

@@ -105,15 +105,15 @@ def test_the_house_stays_small() -> None:
     """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
-    assert sum(core) <= 258_405
-    assert sum(extensions) <= 81_715
+    assert sum(core) <= 258_282
+    assert sum(extensions) <= 81_820
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
-    "explain": 82_231,
-    "score": 109_576,
-    "validate": 111_518,
-    "judge": 150_248,
+    "explain": 82_475,
+    "score": 109_736,
+    "validate": 111_639,
+    "judge": 150_236,
 }
 
 

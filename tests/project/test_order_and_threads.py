@@ -101,7 +101,12 @@ def files() -> dict[str, Rows]:
     nameless = without(rated(), "id", "annotator", "source")
     one_of = [{"item": f"i{i}", "text": texts[i]} for i in range(3)]
     copies = [{**row, **one_of[i % 3]} for i, row in enumerate(nameless)]
-    more = {"partly": partly, "crossed": crossed, "timed": timed, "copies": copies}
+    more = {
+        "partly": partly,
+        "crossed": crossed,
+        "timed": timed,
+        "copies": copies,
+    }
     return {**found, **apart, **more}
 
 

@@ -26,7 +26,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )
 WIDTHS = (1280, 400)
-REPORTS = ["trust", "worth", "next"]
+REPORTS = ["trust", "worth", "next", "look"]
 if find_spec("torch"):
     REPORTS.append("trained")
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
@@ -59,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
+    assert run("look", rated, *scale, "-o", where / "look.html").code == 0
     if "trained" in REPORTS:
         model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors")
         shape = (
@@ -274,3 +275,34 @@ def test_paper(browser: Any, folder: Path) -> None:
     )
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     assert (ground, hidden) == ("rgb(255, 255, 255)", "none")
+
+
+def test_outputs_side_by_side(browser: Any, folder: Path) -> None:
+    """Search and filters choose rows, a press shows whole texts, arrows go from row to row."""
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, folder / "look.html")
+    count = "return document.getElementById('count').textContent"
+    assert browser.execute_script(count) == "15 of 15 items"
+    typed = (
+        "const search = document.getElementById('search'); search.value = arguments[0];"
+        "search.dispatchEvent(new Event('input'))"
+    )
+    browser.execute_script(typed, "ferry")
+    shown, _, every = str(browser.execute_script(count)).split()[:3]
+    assert 0 < int(shown) < int(every)
+    marks = (
+        "return [...document.querySelectorAll('#rows mark')].map(m => m.textContent)"
+    )
+    assert {*browser.execute_script(marks)} == {"ferry"}
+    browser.execute_script(typed, "")
+    browser.execute_script("document.querySelector('#rows button').click()")
+    assert (
+        browser.execute_script("return document.querySelectorAll('.whole').length") == 1
+    )
+    browser.execute_script("document.querySelector('#rows button').focus()")
+    ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
+    focused = "return document.activeElement.getAttribute('aria-expanded')"
+    assert browser.execute_script(focused) == "false"
+    assert browser.get_log("browser") == []

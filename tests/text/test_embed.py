@@ -89,7 +89,7 @@ def test_a_missing_library_is_named(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error is the line that installs it."""
-    loading.loaded.cache_clear()
+    loading.described.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[neural\]'"):
         Encoder(model=model).embed(["fox"])

@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -18,7 +19,7 @@ from typer.core import TyperGroup
 from refless.cli import console
 from refless.cli.console import say, warned
 from refless.commands import COMMANDS
-from refless.files.untrusted import ours
+from refless.files.untrusted import is_file, ours
 from refless.registry.errors import RefLessError
 from refless.registry.offered import blamed
 from refless.registry.sanitize import printable
@@ -45,10 +46,10 @@ class Commands(TyperGroup):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        """Parses as its base does; without a command, shows help."""
+        """Parses as its base does; without a command, shows help or looks at the file."""
         if not args and not ctx.resilient_parsing:
             args = ["--help"]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, _with_command(args))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Usage, what it is for, options, commands."""
@@ -82,6 +83,19 @@ class Commands(TyperGroup):
         """Runs the command; messages of errors are printable."""
         with _printable():
             return super().invoke(ctx)
+
+
+def _with_command(args: list[str]) -> list[str]:
+    """The words with the command `look`, and a page, if they begin with a file."""
+    first = args[0] if args else "-"
+    is_word = first in COMMANDS or first.startswith("-")
+    if is_word or not (is_file(first) or Path(first).suffix):
+        return args
+    page = ["-o", f"{Path(first).stem}-refless.html"]
+    told_otherwise = {"-o", "--out", "--format", "--help", "-h"} & {*args}
+    if told_otherwise or not os.access(".", os.W_OK):
+        page = []
+    return ["look", *args, *page]
 
 
 @contextmanager

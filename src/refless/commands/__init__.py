@@ -9,6 +9,11 @@ from refless.registry.offered import Command, Registry, check_instance
 COMMANDS: Registry[Command] = Registry(
     "commands",
     {
+        "look": Command(
+            "Look at a file: its columns, and what it answers; 'refless FILE' does the same.",
+            "refless.commands.look.run",
+            "Compare and judge",
+        ),
         "validate": Command(
             "Compare held-out estimates of rated texts with their own ratings: is it worth using?",
             "refless.commands.validate.run",
@@ -43,6 +48,11 @@ COMMANDS: Registry[Command] = Registry(
             "Can I trust my judge? Its scores beside people's, and what they may be used for.",
             "refless.commands.judge.run",
             "Compare and judge",
+        ),
+        "route": Command(
+            "Decide outputs by a licensed judge: pass, fail, or leave to a person.",
+            "refless.commands.route.run",
+            "Estimate",
         ),
         "list": Command(
             "List estimators, metrics or public data sets; fetch a data set by name.",

@@ -21,19 +21,20 @@ def judge_said(result: JudgeShift, *, one_file: bool) -> str:
         )
     if not result.shifted:
         return ""
+    difference = difference_said(result)
     if one_file:
         return (
-            f"{name}: {_difference(result)}. Either the rated rows are no random draw from all, or "
+            f"{name}: {difference}. Either the rated rows are no random draw from all, or "
             "another judge, prompt or scale scored the others."
         )
     return (
-        f"{name}: {_difference(result)}. Estimates mean nothing unless the same judge, prompt and "
+        f"{name}: {difference}. Estimates mean nothing unless the same judge, prompt and "
         "scale scored both; if they did, rate some of these outputs."
     )
 
 
-def _difference(result: JudgeShift) -> str:
-    """The difference of the scores from those of the rated texts, in words."""
+def difference_said(result: JudgeShift) -> str:
+    """The difference of scores from those of the rated texts, in words."""
     if result.outside:
         low, high = result.rated_range
         return (

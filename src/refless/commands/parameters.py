@@ -292,6 +292,7 @@ def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
 
 Natural = Annotated[int, About("", at_least=1)]
 Share = Annotated[T, About("", at_least=0, at_most=1)]
+Inside = Annotated[T, About("", above=0, below=1)]
 Seed = Annotated[
     int,
     About("Seed of all that is drawn; 0 is a seed.", at_least=0),

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from refless.data.records import RatedPool, Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, codes_of
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, codes
 
 SCALE = (0.0, 1.0)
 ITEM = "choice "  # how the names of such items begin
@@ -70,13 +70,12 @@ def choices_in(pool: RatedPool) -> Choices:
 def group_numbers(texts: Texts) -> IntArray:
     """[n] what each text is held out with: its source, or else all that equal texts connect."""
     if any(texts.sources):
-        return codes_of(texts.sources)
+        return codes(texts.sources)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    columns = [codes_of(column) for column in (texts.items, texts.texts)]
-    item = columns[0]
-    text = columns[1] + len(texts)
+    item = codes(texts.items)
+    text = codes(texts.texts) + len(texts)
     edges = coo_array((np.ones(len(texts)), (item, text)), shape=(2 * len(texts),) * 2)
     return np.asarray(
         connected_components(edges, directed=False)[1][item], dtype=np.int64

@@ -390,9 +390,8 @@ def fingerprint(pool: RatedPool) -> str:
     digest = hashlib.sha256(repr((scale, "mean")).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
-        for entry in column:
-            raw = entry.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:%b" % (len(raw), raw))
+        raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
+        digest.update(b"".join([b"%d:%b" % (len(entry), entry) for entry in raw]))
     if pool.score_names:
         digest.update(repr(pool.score_names).encode("utf-8", "surrogatepass"))
         filled = np.where(np.isnan(pool.scores), np.inf, pool.scores) + 0.0  # -0 is 0

@@ -185,7 +185,7 @@ def picked(
     column: Sequence[_Entry], rows: IntArray | Sequence[int]
 ) -> tuple[_Entry, ...]:
     """These entries of a column; an absent column stays absent."""
-    return tuple(column[i] for i in rows) if column else ()
+    return tuple(map(column.__getitem__, np.asarray(rows).tolist())) if column else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)

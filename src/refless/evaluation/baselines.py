@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated, Within
 from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray, numbered
-from refless.stats.posterior import Precision, exact
+
+if TYPE_CHECKING:
+    from refless.stats.posterior import Precision
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
@@ -114,6 +116,8 @@ def tfidf_ridge(
     and scaled to length 1; a ridge with penalty 1 and a free intercept. Each group is left out
     exactly, by the closed form for a Gaussian process with the same kernel.
     """
+    from refless.stats.posterior import exact
+
     human = pool.human
     columns = [pool.texts, sources] if sources else [pool.texts]
     with single_threaded_blas():
@@ -129,17 +133,21 @@ def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatAr
         return lambda labels: part.held_out(labels)[0]
 
 
-def features(*columns: Sequence[str]) -> scipy.sparse.csr_matrix:
+def features(*columns: Sequence[str]) -> Any:  # noqa: ANN401 - a sparse matrix
     """[n, features] TF-IDF of the texts, and of their sources if there are any."""
-    return scipy.sparse.hstack([*map(tfidf, columns)], format="csr")
+    from scipy.sparse import hstack
+
+    return hstack([*map(tfidf, columns)], format="csr")
 
 
-def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
+def tfidf(texts: Sequence[str]) -> Any:  # noqa: ANN401 - a sparse matrix
     """[n, features] TF-IDF of words and pairs of words as in scikit-learn; rows of length 1.
 
     A word is its number, and a pair two numbers in one: strings of pairs would take ten times the
     memory of a long text.
     """
+    from scipy.sparse import csr_matrix, diags_array
+
     place: dict[str, int] = {}
     keys = [np.zeros(0, dtype=np.int64)]
     for text in texts:
@@ -152,12 +160,10 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     names, columns = np.unique(np.concatenate(keys), return_inverse=True)
     starts = np.cumsum([*map(len, keys)])
     shape = (len(texts), len(names))
-    counts = scipy.sparse.csr_matrix(
-        (np.ones(len(columns)), columns, starts), shape=shape
-    )
+    counts = csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
     counts.sum_duplicates()
     documents = np.bincount(counts.indices, minlength=shape[1])
     rarity = np.log((1 + len(texts)) / (1 + documents)) + 1
     counts.data *= rarity[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
-    return scipy.sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
+    return diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts

@@ -5,9 +5,11 @@ that failed, or another model under the same name moves every estimate. Scores o
 source go together, so they count as fewer independent ones (Kish).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,6 +25,37 @@ LIKELY = 0.01  # the same, if the share outside the rated range is large
 LARGE_SHARE = 0.1
 LEAST = 0.01  # of the outputs: a smaller share outside changes no mean
 FEWEST = 10  # texts that show that scores are all equal, or the ratings themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSample:
+    """Scores of one judge.
+
+    Attributes:
+        values: different scores, rising; counts: how often each occurs.
+        effective_n: independent scores that all are worth.
+    """
+
+    values: tuple[float, ...]
+    counts: tuple[int, ...]
+    effective_n: float
+
+    @classmethod
+    def of(cls, column: FloatArray, labels: Sequence[str]) -> ScoreSample:
+        """The scores [n] that are no NaN; labels: [n] what they belong to, or ()."""
+        rows = np.flatnonzero(~np.isnan(column))
+        scores = column[rows]
+        values, counts = np.unique(scores, return_counts=True)
+        return cls(
+            values=tuple(values.tolist()),
+            counts=tuple(counts.tolist()),
+            effective_n=independent(scores, picked(tuple(labels), rows)),
+        )
+
+    @property
+    def scores(self) -> FloatArray:
+        """[n] rising."""
+        return np.repeat(np.array(self.values), self.counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +119,17 @@ def _shift(
     name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool
 ) -> JudgeShift:
     scores = rated.score(name)
-    rated_scores, n = _counted(scores, units_of(rated))
-    new_scores, m = _counted(column, labels)
+    of_rated = ScoreSample.of(scores, units_of(rated))
+    shift = shift_between(name, of_rated, ScoreSample.of(column, labels))
+    return replace(shift, leaks=leaks(scores, rated.human))
+
+
+def shift_between(name: str, rated: ScoreSample, new: ScoreSample) -> JudgeShift:
+    """The scores of one judge beside earlier ones."""
+    rated_scores = rated.scores
+    n = rated.effective_n
+    new_scores = new.scores
+    m = new.effective_n
     equal = math.nan
     if len(new_scores) >= FEWEST and new_scores[0] == new_scores[-1]:
         equal = float(new_scores[0])
@@ -113,7 +155,7 @@ def _shift(
         p=p,
         p_outside=min(1.0, 2 * p_outside),
         p_equal=math.nan if math.isnan(equal) else at_most(0, unequal * n, m, n),
-        leaks=leaks(scores, rated.human),
+        leaks=False,
     )
 
 
@@ -127,13 +169,6 @@ def leaks(scores: FloatArray, human: FloatArray) -> bool:
     rising = codes_of(scores)
     falling = codes_of(-scores)
     return np.array_equal(places, rising) or np.array_equal(places, falling)
-
-
-def _counted(column: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, float]:
-    """The scores that are there, sorted, and how many independent ones they are worth."""
-    rows = np.flatnonzero(~np.isnan(column))
-    groups = picked(tuple(labels), rows)
-    return np.sort(column[rows]), independent(column[rows], groups)
 
 
 def _median(values: FloatArray) -> float:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr
 
 from refless.stats.answers import Answer, Estimate
 from refless.stats.group_sequential import (
@@ -67,9 +66,12 @@ def chance_by_end(answer: Answer, looks: Looks, to_end: Looks) -> float:
         answer: the difference today; looks: those by now; to_end: these and those to come.
 
     Returns:
-        A share in [0, 1]; NaN without a standard error.
+        A share in [0, 1]; NaN without a standard error, and if the end has no look, as all items
+        that the question is about are rated then.
     """
-    if not answer.error > 0:
+    from scipy.special import ndtr
+
+    if not answer.error > 0 or to_end.shares[-1] < 1:
         return math.nan
     share = looks.information[-1] / to_end.information[-1]
     if share >= 1:

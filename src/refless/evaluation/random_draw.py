@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.data.records import Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes, numbered
 from refless.stats.random_draw import KIND, LEVEL, PLACE, DrawnRows, draw_p
 from refless.text.words import words
 
@@ -107,8 +107,7 @@ def _numbers(mine: Sequence[str], theirs: Sequence[str], n: int) -> IntArray:
     """[n] number of each row's name, all 0 if one side has none."""
     if not (mine and theirs):
         return np.zeros(n, dtype=np.int64)
-    names = np.array([*mine, *theirs], dtype=object).astype(str)
-    return codes_of(names)
+    return codes([*mine, *theirs])
 
 
 def _branches(mine: Sequence[str], theirs: Sequence[str]) -> IntArray:

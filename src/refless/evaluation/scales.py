@@ -53,6 +53,24 @@ def _on_narrower_scale(
     return small or (fills and largest + room <= high)
 
 
+def bar_of(
+    votes: FloatArray, scale: Interval | None, passing: float | None
+) -> float | None:
+    """From where on people's rating is a pass; None if nothing tells it.
+
+    Args:
+        votes: ratings of single annotators; scale, passing: as of `bars_of`.
+    """
+    values = {*votes.tolist()}
+    if values <= {*VERDICTS} and scale in {None, VERDICTS}:
+        return passing if passing is not None and 0 < passing <= 1 else 0.5
+    low: float = min(values)
+    high: float = max(values)
+    if passing is None and len(values) == 2 and scale in {None, (low, high)}:
+        return (low + high) / 2
+    return passing
+
+
 def bars_of(
     human: FloatArray,
     votes: FloatArray,
@@ -70,22 +88,19 @@ def bars_of(
         scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
     """
     judged = {*scores.tolist()}
-    values = {*votes.tolist()}
-    passed = values <= {*VERDICTS} and scale in {None, VERDICTS}
-    if not judged:
+    of_people = bar_of(votes, scale, passing)
+    if not judged or of_people is None:
         return None
+    values = {*votes.tolist()}
+    are_verdicts = values <= {*VERDICTS} and scale in {None, VERDICTS}
     if passing is None:
-        if passed:
-            return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
-        low = min(values)
-        high = max(values)
-        two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
-        return ((low + high) / 2,) * 2 if two else None
-    if (
-        not passed
-        and not judged <= {*VERDICTS}
-        and not are_ratings(human, scores, scale)
-    ):
+        alike = judged <= values
+        if are_verdicts:
+            alike = min(judged) >= 0 and max(judged) <= 1
+        return (of_people, of_people) if alike else None
+    judge_is_verdicts = judged <= {*VERDICTS}
+    on_a_scale = not are_verdicts and not judge_is_verdicts
+    if on_a_scale and not are_ratings(human, scores, scale):
         return None
     middle = passing if 0 < passing <= 1 else 0.5
-    return middle if passed else passing, middle if judged <= {*VERDICTS} else passing
+    return of_people, middle if judge_is_verdicts else passing

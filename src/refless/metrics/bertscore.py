@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, check
 from refless.text.embed import Embedded, Encoder, VectorArray
+from refless.text.embed.devices import AUTO, CPU, DEVICE, FLOAT32, PRECISION, device_of
 
 RANDOM = "random"
 RANDOM_PAIRS = 1_000
+# vectors, their weights, and where texts start
+TokensOfTexts = tuple[VectorArray, FloatArray, IntArray]
+COSINES = 1 << 28  # most that are on a graphics card at once: 1 GB
 MODEL = About("encoder: a folder or a name; needed")
 LAYER = About("its hidden layer; none: the usual one", at_least=0)
 BASELINE = About("to rescale by", choices=(RANDOM,))
@@ -32,6 +36,8 @@ class BertScore:
     Attributes:
         model: folder or name of a Hugging Face encoder.
         layer: its hidden layer; None for the usual one.
+        device: where texts are encoded and matched: `auto`, `cpu` or `cuda`.
+        precision: of the encoder: `float32` or `bfloat16`.
         baseline: `random`: random pairs of rated texts.
     """
 
@@ -40,6 +46,8 @@ class BertScore:
 
     model: Annotated[str | None, MODEL] = None
     layer: Annotated[int | None, LAYER] = None
+    device: Annotated[str, DEVICE] = AUTO
+    precision: Annotated[str, PRECISION] = FLOAT32
     baseline: Annotated[str, BASELINE] = RANDOM
 
     def __post_init__(self) -> None:
@@ -51,7 +59,7 @@ class BertScore:
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts, embedded."""
-        encoder = encoder_of(self.model, self.layer)
+        encoder = self._encoder
         rated = Matched(encoder.embed(texts))
         base = random_baseline(rated, rated.embedded.rows.tolist())
         return Dense(
@@ -62,16 +70,22 @@ class BertScore:
 
     def settings(self) -> dict[str, object]:
         """Encoder, layer and baseline."""
-        return settings_of(encoder_of(self.model, self.layer), self.baseline)
+        return settings_of(self._encoder, self.baseline)
+
+    @property
+    def _encoder(self) -> Encoder:
+        return encoder_of(self.model, self.layer, self.device, self.precision)
 
 
-def encoder_of(model: str | None, layer: int | None) -> Encoder:
+def encoder_of(
+    model: str | None, layer: int | None, device: str, precision: str
+) -> Encoder:
     """The encoder of a folder or name; raises UsageError for None."""
     if model is None:
         raise UsageError(
             "bertscore needs a model: the folder or the name of an encoder"
         )
-    return Encoder(model=model, layer=layer)
+    return Encoder(model=model, layer=layer, device=device, precision=precision)
 
 
 def settings_of(encoder: Encoder, baseline: str | None) -> dict[str, object]:
@@ -86,17 +100,28 @@ def _rows(
     texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float
 ) -> Rows:
     outputs = Matched(encoder.embed(texts))
-    rated_texts = rated.texts(np.arange(len(rated.embedded.starts) - 1))
+    device = device_of(encoder.device)
+    scores_of: Callable[[IntArray], FloatArray] = partial(
+        _scores, outputs, rated.every()
+    )
+    if device != CPU:
+        scores_of = DeviceScores(outputs, rated, device).between
 
     def block(begin: int, end: int) -> FloatArray:
-        out = np.empty((end - begin, len(rated.embedded.rows)))
-        for i in range(begin, end):
-            vectors, weights, _ = outputs.texts(outputs.embedded.rows[i : i + 1])
-            scores = (f_scores(vectors, weights, *rated_texts) - base) / (1 - base)
-            out[i - begin] = np.clip(scores, 0.0, 1.0)[rated.embedded.rows]
-        return out
+        once, rows = np.unique(outputs.embedded.rows[begin:end], return_inverse=True)
+        scores = (scores_of(once) - base) / (1 - base)
+        return np.clip(scores, 0.0, 1.0)[rows][:, rated.embedded.rows]
 
     return block
+
+
+def _scores(outputs: Matched, rated: TokensOfTexts, rows: IntArray) -> FloatArray:
+    """[rows, rated texts] F of some distinct outputs, one after the other."""
+    scores = np.empty((len(rows), len(rated[2]) - 1))
+    for place, row in enumerate(rows):
+        vectors, weights, _ = outputs.texts(np.array([row]))
+        scores[place] = f_scores(vectors, weights, *rated)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +142,11 @@ class Matched:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
 
-    def texts(self, rows: IntArray) -> tuple[VectorArray, FloatArray, IntArray]:
+    def every(self) -> TokensOfTexts:
+        """`texts` of all distinct texts."""
+        return self.texts(np.arange(len(self.embedded.starts) - 1))
+
+    def texts(self, rows: IntArray) -> TokensOfTexts:
         """Vectors and weights of some distinct texts, one after the other, and where they start."""
         starts = self.embedded.starts
         parts = [np.arange(starts[row], starts[row + 1]) for row in rows]
@@ -157,6 +186,58 @@ def f_scores(
         score = 2 * precision * recall / (precision + recall)
     scores: FloatArray = np.nan_to_num(score, nan=0.0, posinf=0.0, neginf=0.0)
     return scores
+
+
+class DeviceScores:
+    """`f_scores` of many texts with many others at once, on one of torch's devices.
+
+    Maxima and sums over the tokens of a text go from its first to its last token: runs are equal.
+    """
+
+    def __init__(self, outputs: Matched, rated: Matched, device: str) -> None:
+        self.outputs = outputs
+        self.device = device
+        self.rated = self._tensors(rated.every())
+
+    def between(self, rows: IntArray) -> FloatArray:
+        """[rows, distinct rated texts] F of some distinct outputs, as many at a time as fit."""
+        vectors, _, lengths = self.rated
+        found = np.empty((len(rows), len(lengths)))
+        tokens = np.cumsum(np.diff(self.outputs.embedded.starts)[rows])
+        parts = tokens * len(vectors) // COSINES
+        for part in np.unique(parts):
+            places = np.flatnonzero(parts == part)
+            found[places] = self._some(rows[places]).cpu().numpy()
+        return found
+
+    def _some(self, rows: IntArray) -> Any:  # noqa: ANN401 - a tensor
+        mine, weights, lengths = self._tensors(self.outputs.texts(rows))
+        theirs, other_weights, other_lengths = self.rated
+        cosines = mine @ theirs.T
+        best = _reduced(cosines.T, "max", other_lengths)
+        sums = _reduced((best * weights).T, "sum", lengths)
+        precision = sums / _reduced(weights, "sum", lengths)[:, None]
+        best = _reduced(cosines, "max", lengths)
+        sums = _reduced((best * other_weights).T, "sum", other_lengths).T
+        recall = sums / _reduced(other_weights, "sum", other_lengths)
+        score = 2 * precision * recall / (precision + recall)
+        return score.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+
+    def _tensors(self, texts: TokensOfTexts) -> tuple[Any, Any, Any]:
+        """Vectors, weights and lengths of texts."""
+        import torch
+
+        vectors, weights, starts = texts
+        arrays = (vectors, weights.astype(np.float32), np.diff(starts))
+        tensors = [torch.from_numpy(array).to(self.device) for array in arrays]
+        return tensors[0], tensors[1], tensors[2]
+
+
+def _reduced(rows: Any, way: str, lengths: Any) -> Any:  # noqa: ANN401 - tensors
+    """[texts, ...] the maximum or the sum of the rows of each text."""
+    import torch
+
+    return torch.segment_reduce(rows.contiguous(), way, lengths=lengths)
 
 
 def random_baseline(texts: Matched, rows: Sequence[int]) -> float:

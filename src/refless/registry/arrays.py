@@ -9,6 +9,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+StringArray = npt.NDArray[np.str_]
 Strings = tuple[str, ...]  # a column of texts or names
 Names = Sequence[str]
 
@@ -18,24 +19,25 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
 
     Blank labels, and rows without labels, have a number each.
     """
-    place: dict[Hashable, int] = {}
-    names: Iterable[Hashable] = range(n)
-    if labels:
+    names = labels or range(n)
+    if "" in labels:
         names = [
             ("", row) if label == "" else label for row, label in enumerate(labels)
         ]
-    return np.array(
-        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
-    )
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([*map(place.__getitem__, names)], dtype=np.int64)
 
 
-def codes_of(column: npt.ArrayLike) -> IntArray:
+def codes_of(column: npt.NDArray[Any]) -> IntArray:
     """[n] the place of each value among the different ones, sorted, from 0."""
     return np.unique(column, return_inverse=True)[1]
 
 
 def codes(labels: Iterable[Any]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
+    """[n] labels as numbers from 0, in the order of the sorted labels.
+
+    Texts are never an array of NumPy's, in which each takes the room of the longest.
+    """
     names = [*labels]
     number = {name: i for i, name in enumerate(sorted({*names}))}
     return np.array([number[name] for name in names], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from refless.registry.dialect import called
 from refless.report.wording import clipped
@@ -110,6 +111,69 @@ class TextStore:
     title: str
 
 
+State = Literal["yes", "no", "with", "open"]
+SIGNS: dict[State, str] = {"yes": "yes", "no": "NO", "with": "if", "open": "?"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One question with its answer, on a page or a line of a terminal.
+
+    Attributes:
+        topic: a word or two that stand for the question; question: one that yes and no answer.
+        state: yes, no, with a condition, or open; label: the same in words.
+        answer: in at most 20 words.
+        rests: what it rests on; advice: what to do now; command: the line that does it.
+        figures: pictures that show it.
+    """
+
+    topic: str
+    question: str
+    state: State
+    label: str
+    answer: str
+    rests: str = ""
+    advice: str = ""
+    command: str = ""
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputShown:
+    """One answer to an item, beside those of other systems.
+
+    Attributes:
+        text: what it wrote; people, judge, estimate: numbers, None if there is none.
+    """
+
+    text: str
+    people: float | None
+    judge: float | None
+    estimate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Outputs of systems item by item, which a page shows side by side.
+
+    Attributes:
+        systems: names of the columns; judge: name of the scores, "" without them.
+        apart: from where on judge and people are far apart; percent: whether ratings are passes.
+        items: name or source of each item; answers: [n][system], None where it has none.
+        doubt: whether estimates are not shown to help.
+        file: where all texts are.
+    """
+
+    systems: tuple[str, ...]
+    judge: str
+    apart: float
+    percent: bool
+    items: tuple[str, ...]
+    answers: tuple[tuple[OutputShown | None, ...], ...]
+    doubt: bool
+    file: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One report.
@@ -123,6 +187,8 @@ class Document:
         store: the texts, in HTML alone.
         signatures: what made the numbers.
         command: the command line that made the report, in HTML alone.
+        cards: questions with their answers, before all sections.
+        outputs: texts side by side, in HTML alone.
     """
 
     title: str = ""
@@ -133,6 +199,8 @@ class Document:
     store: TextStore | None = None
     signatures: tuple[str, ...] = ()
     command: str = ""
+    cards: tuple[Card, ...] = ()
+    outputs: SideBySide | None = None
 
 
 def plain(document: Document) -> Iterable[Section]:
@@ -150,9 +218,22 @@ def plain(document: Document) -> Iterable[Section]:
             yield Section(table=_with_texts(section, document.store))
         elif not section.warning and (section.lines or section.table):
             yield section
+    yield from _of_cards(document.cards)
     yield from (
         Section(lines=(f"signature: {signature}",)) for signature in document.signatures
     )
+
+
+def _of_cards(cards: Iterable[Card]) -> Iterable[Section]:
+    """The answers as a table, then what to do now."""
+    rows = tuple((SIGNS[card.state], card.topic, card.answer) for card in cards)
+    if rows:
+        header = ("", "", "answer")
+        yield Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
+    for card in cards:
+        if card.advice:
+            command = (f"  {card.command}",) if card.command else ()
+            yield Section(lines=(f"{card.topic}: {card.advice}", *command))
 
 
 def _with_texts(section: Section, store: TextStore) -> Table:

@@ -5,18 +5,31 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from refless.report.document import Document, Section, plain
-from refless.report.templates import escaped, rendered
+from refless.report.document import (
+    Document,
+    OutputShown,
+    Section,
+    SideBySide,
+    plain,
+)
+from refless.report.templates import escaped, readable, rendered
 
 CLIP = 400  # characters of a text that the page keeps
 ROOM = 1_800_000  # bytes that all texts together may take
 BYTES = 1_000  # of one text
+LETTERS = 12_000_000  # of all texts side by side
+SHORTEST = 300  # letters that each of them keeps
 
 
 def as_html(document: Document) -> str:
     """The whole file."""
     style = _resource("report.css")
     script = _resource("report.js")
+    if document.cards:
+        style += _resource("cards.css")
+    if document.outputs is not None:
+        style += _resource("outputs.css")
+        script += _resource("outputs.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -32,6 +45,7 @@ def as_html(document: Document) -> str:
         style=style,
         script=script,
         policy=policy,
+        table_data=_table_data(document.outputs),
     )
 
 
@@ -39,6 +53,39 @@ def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
     """The text and tables of a document for a notebook, without any style of their own."""
     sections = [*plain(document)]
     return rendered("refless.report", "fragment.html", sections=sections, notes=notes)
+
+
+def _table_data(outputs: SideBySide | None) -> dict[str, object]:
+    """The rows of outputs as the page's script reads them; texts are cut where they fill a page."""
+    if outputs is None:
+        return {}
+    n_texts = len(outputs.items) * (1 + len(outputs.systems))
+    longest = max(SHORTEST, LETTERS // max(n_texts, 1))
+    rows = [
+        {"item": readable(item[:longest]), "answers": _as_lists(answers, longest)}
+        for item, answers in zip(outputs.items, outputs.answers, strict=True)
+    ]
+    return {
+        "systems": outputs.systems,
+        "judge": outputs.judge,
+        "apart": outputs.apart,
+        "percent": outputs.percent,
+        "rows": rows,
+    }
+
+
+def _as_lists(
+    answers: Iterable[OutputShown | None], longest: int
+) -> list[list[object] | None]:
+    """Text, rating, score and estimate of each; None of a version that has no answer."""
+    lists: list[list[object] | None] = []
+    for answer in answers:
+        if answer is None:
+            lists.append(None)
+        else:
+            text = readable(answer.text[:longest])
+            lists.append([text, answer.people, answer.judge, answer.estimate])
+    return lists
 
 
 def _resource(name: str) -> str:

@@ -5,10 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
 from refless.registry.sanitize import printable
 from refless.report.document import Document, Section, Table, plain
 
@@ -57,6 +53,8 @@ def _pipe_cell(cell: str) -> str:
 
 def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> str:
     """Sections for a terminal of so many columns."""
+    from rich.console import Console
+
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -75,6 +73,9 @@ def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> s
 
 
 def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is imported lazily
+    from rich import box
+    from rich.table import Table as RichTable
+
     if section.title:
         console.print(section.title, style="bold")
     for line in section.lines:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-from rich.cells import cell_len, set_cell_size
-
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -76,6 +74,11 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1 %"
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def exact_percent(share: float) -> str:
+    """A share that somebody has set: `2.5 %`."""
+    return f"{100 * share:.4g} %"
 
 
 def with_interval(
@@ -160,6 +163,8 @@ def clipped(text: str, width: int = 40) -> str:
 
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
+    from rich.cells import cell_len, set_cell_size
+
     line = "".join(map(_visible, " ".join(text.split())))
     if cell_len(line) <= width:
         return line
@@ -191,6 +196,8 @@ def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str
 
 def _cut(line: str, width: int, end: int, mark: str) -> str:
     """The line in `width` columns, with `end` columns of its end after the mark."""
+    from rich.cells import cell_len, set_cell_size
+
     if cell_len(line) <= width:
         return line
     tail = ""

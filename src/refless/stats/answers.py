@@ -65,8 +65,6 @@ class Answer:
         return min(low, self.value), max(high, self.value)
 
     def _above(self) -> float:
-        from scipy.special import stdtr
-
         error = self.error * self.wide
         if not error >= 0:
             return math.nan
@@ -74,6 +72,8 @@ class Answer:
             return 0.5 + 0.5 * float(np.sign(self.value))
         if not math.isnan(self.repeated_p):
             return 0.5 + math.copysign(0.5 - self.repeated_p / 2, self.centre)
+        from scipy.special import stdtr
+
         return float(stdtr(self.freedom, self.centre / error))
 
     def turned(self) -> Answer:
@@ -101,11 +101,11 @@ class Answer:
         variance, freedom = extra.joined(self.error**2, self.freedom)
         return replace(self, error=math.sqrt(variance), freedom=freedom)
 
-    def at_any_look(self, n: int, reach: float) -> Answer:
+    def at_any_look(self, n: int, reach: float, questions: int = 1) -> Answer:
         """The same with an interval that holds however often one looks: see `always_interval`."""
         if not self.error > 0:
             return self
-        low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
+        low, high = always_interval(0.0, self.error, n, self.freedom, questions, reach)
         half = student(self.freedom) * self.error
         return replace(self, wide=(high - low) / 2 / half)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,22 +76,15 @@ class Precision:
         The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
         NaN where nothing is left. Only of some rows, if these are given.
         """
-        y = self.y
-        q = self.q
-        means = np.full(len(y), np.nan)
-        variances = np.full(len(y), np.nan)
-        _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        if len(sizes) > 1:
-            qy = q @ y
-            diagonal = np.diag(q)
-            alone = sizes[codes] == 1
-            means[alone] = y[alone] - qy[alone] / diagonal[alone]
-            variances[alone] = 1.0 / diagonal[alone]
-            for group in np.flatnonzero(sizes > 1):
-                inside = np.flatnonzero(codes == group)
-                covariance = np.linalg.inv(q[np.ix_(inside, inside)])
-                means[inside] = y[inside] - covariance @ qy[inside]
-                variances[inside] = np.diag(covariance)
+        means = np.full(len(self.y), np.nan)
+        variances = np.full(len(self.y), np.nan)
+        qy = self.q @ self.y
+        for inside in _by_size(groups, rows):
+            across = self.q[inside[:, :, None], inside[:, None, :]]
+            covariances = np.linalg.inv(across)
+            errors = covariances @ qy[inside][:, :, None]
+            means[inside] = self.y[inside] - errors[:, :, 0]
+            variances[inside] = np.diagonal(covariances, axis1=1, axis2=2)
         return (means, variances) if rows is None else (means[rows], variances[rows])
 
     def among(self, rows: IntArray) -> Precision:
@@ -101,6 +95,22 @@ class Precision:
         across = self.q[np.ix_(rows, dropped)]
         inner = np.linalg.solve(self.q[np.ix_(dropped, dropped)], across.T)
         return Precision(self.y[rows], self.q[np.ix_(rows, rows)] - across @ inner)
+
+
+def _by_size(groups: IntArray, rows: IntArray | None) -> Iterator[IntArray]:
+    """[groups of one size, size] places in each group, size by size; only groups of these rows.
+
+    Nothing if there is but one group.
+    """
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        return
+    wanted = np.unique(codes if rows is None else codes[rows])
+    places = np.argsort(codes, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[wanted]):
+        chosen = wanted[sizes[wanted] == size]
+        yield places[starts[chosen][:, None] + np.arange(size)]
 
 
 def inverse(factor: Factor) -> FloatArray:

@@ -87,7 +87,7 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
         "refless.extensions.metrics.bertscore.find_spec", lambda name: None
     )
     assert "'.[neural]'" in BERTScore.missing()
-    loading.loaded.cache_clear()
+    loading.described.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[neural\]'"):
         BERTScore(model=model).score(OUTPUTS)

@@ -299,7 +299,14 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "judge", "cuda:99"])
-def test_a_device_that_is_not_here(device: str) -> None:
+def test_a_device_that_is_none(device: str) -> None:
     """It is refused by name."""
-    with pytest.raises(UsageError, match="there is no device"):
-        RatPred(**SMALL, device=device).fit(pool(30))
+    with pytest.raises(UsageError, match="device must be one of auto, cpu, cuda"):
+        RatPred(**SMALL, device=device)
+
+
+def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is trained elsewhere in its place."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UsageError, match="there is no device 'cuda' here"):
+        RatPred(**SMALL, device="cuda").fit(pool(30))

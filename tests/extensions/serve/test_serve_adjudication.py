@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from command_line import jsonl, output_rows, run, run_well
 from refless.extensions.serve.acts import Rater
 from refless.extensions.serve.adjudication import TURN, decided
-from refless.extensions.serve.analysis_worker import job_of
 from refless.extensions.serve.exports import snapshot
+from refless.extensions.serve.job import job_of
 from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import assigned
@@ -153,6 +153,7 @@ def test_a_third_rater_decides(database: str) -> None:
         ("r02", 5),
     ]
     settings = {
+        "kept": [],
         "estimator": "gp",
         "folder": "",
         "gold": [],

@@ -168,12 +168,20 @@ ACTS = st.lists(
 )
 
 
-@given(acts=ACTS, per_item=st.integers(1, 2))
+@given(
+    acts=ACTS,
+    per_item=st.integers(1, 2),
+    retired=st.frozensets(st.integers(0, 9), max_size=9),
+)
 def test_counts_kept_along_the_way_are_those_of_counting_anew(
-    acts: list[tuple[int, int, str]], per_item: int
+    acts: list[tuple[int, int, str]], per_item: int, retired: frozenset[int]
 ) -> None:
-    """Counts of units left, rated and answered, and how far the random sample reaches."""
-    one = Assignment(replace(TASK, overlap=0.3, per_item=per_item), [1] * 10)
+    """Counts of units left, rated and answered, and how far the random sample reaches.
+
+    Nobody is asked about what is retired, and the sample goes on beyond it.
+    """
+    task = replace(TASK, overlap=0.3, per_item=per_item)
+    one = Assignment(task, [1] * 10, retired=retired)
     state: dict[tuple[int, int], str] = {}
     for rater, item, what in acts:
         one.note(rater, item, 0, what, 0.0, (AUDIT, ACTIVE)[item % 2])
@@ -183,10 +191,12 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
     for (_, item), what in state.items():
         done[item] += what == DONE
         answered[item] |= what != OPEN
-    missing = sum(max(0, per_item - n) for n in done[3:])
+    asked = {*range(10)} - retired
+    missing = sum(max(0, per_item - done[item]) for item in asked if item > 2)
     raters = max(1, len({who for who, _ in state}))
     for who in (1, 2, 3):
-        unanswered = sum(state.get((who, item), OPEN) == OPEN for item in range(3))
+        shared = asked & {0, 1, 2}
+        unanswered = sum(state.get((who, item), OPEN) == OPEN for item in shared)
         others = sum(state.get((who, item), OPEN) == OPEN for item in range(10))
         assert one.left(who) == min(unanswered + math.ceil(missing / raters), others)
         mine = Counter(what for (rater, _), what in state.items() if rater == who)
@@ -194,8 +204,12 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
             mine[what] for what in (OPEN, DONE, SKIPPED)
         ]
     assert (one.ratings, one.rated) == (sum(done), sum(n > 0 for n in done))
-    reached = [*answered, False].index(False)
-    by_lot = [i + 1 for i in range(reached) if i % 2 == 0 or reached == 10]
+    picks = filter(None, (one.pick(who, 20.0) for who in (1, 2, 3)))
+    assert {pick.item for pick in picks} <= asked
+    passed = [answered[item] or item in retired for item in range(10)]
+    reached = [*passed, False].index(False)
+    noted = {item for _, item in state if item % 2 == 0}
+    by_lot = [i + 1 for i in range(reached) if i in noted or reached == 10]
     assert one.audited == max(by_lot, default=0)
 
 

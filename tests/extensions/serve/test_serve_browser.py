@@ -3,20 +3,29 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.rating import Service
 from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
-from serving import DATABASES, HOSTILE, cut_off
+from serving import (
+    DATABASES,
+    HOSTILE,
+    RACE_ITEMS,
+    cut_off,
+    free_port,
+    race_in,
+    race_rating,
+)
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
@@ -48,14 +57,6 @@ def links(outputs: Path) -> Iterator[dict[str, str]]:
     """Of the owner and three raters, while their page is served."""
     with serving(outputs, "--repeat", "0") as found:
         yield found
-
-
-def free_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager
@@ -161,13 +162,20 @@ OVER = "!document.getElementById('over').classList.contains('hidden')"
 TEXT = "document.querySelector('#texts .text')?.textContent"
 
 
-def rate(browser: Any, most: int) -> dict[str, int]:
+def by_length(text: str) -> int:
+    """A rating that has nothing to do with who wrote a text."""
+    return 1 + len(text) % 5
+
+
+def rate(
+    browser: Any, most: int, rating: Callable[[str], int] = by_length
+) -> dict[str, int]:
     """Rates so many items by keyboard, or all there are: what was pressed for each text."""
     found: dict[str, int] = {}
     while len(found) < most and until(browser, f"{OVER} ? 'over' : {TEXT}") != "over":
         before = browser.execute_script(f"return {DONE}")
         text = browser.execute_script(f"return {TEXT}")
-        key = 1 + len(text) % 5
+        key = rating(text)
         press(browser, str(key))
         until(browser, DONE, lambda value, old=before: value == old + 1)
         found[text] = key
@@ -1055,3 +1063,57 @@ def test_no_button_is_easier_to_press(
                 <= width
             )
             browser.delete_all_cookies()
+
+
+def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+    """Three raters by keyboard; two of six systems are dropped; the certificate verifies.
+
+    The service is killed after the first look, and raters go on, on the pages that they have.
+    """
+    rows, words = race_in(tmp_path)
+    by_text = {row["text"]: row for row in rows}
+    service = Service(words, free_port())
+    base = f"http://127.0.0.1:{service.port}"
+    results = "document.getElementById('results').innerText"
+
+    def rate_in_turn(raters: list[Any], n: int) -> None:
+        """So many ratings, in the time that it takes to read."""
+        for rater in islice(cycle(raters), n):
+            time.sleep(0.4)
+            rate(rater, 1, lambda text: race_rating(by_text[text]))
+
+    service.start()
+    try:
+        owner = browsers(1200)
+        owner.get(base + service.links["owner"])
+        raters = [browsers(width) for width in (390, 768, 1440)]
+        for number, rater in enumerate(raters, start=1):
+            rater.get(f"{base}{service.links[f'rater r{number:02}']}")
+        rate_in_turn(raters, len(rows) // 2)
+        patiently(owner, results, "4 of 6 systems are left")
+        assert owner.execute_script(f"return {results}").count("dropped at look 1") == 2
+        service.kill()
+        service.start()
+        owner.get(base + service.links["owner"])
+        rate_in_turn(raters, 4 * RACE_ITEMS // 2 + 6)  # some were on a screen
+        patiently(owner, results, "The round has ended: best known.")
+        for rater in raters:
+            assert rate(rater, 1) == {}
+        folder = tmp_path / "certificate"
+        folder.mkdir()
+        for name in ("certificate.json", "certified.jsonl", "outputs.jsonl"):
+            fetched = f"fetch('/owner/export/{name}').then((a) => a.text())"
+            text = owner.execute_async_script(f"{fetched}.then(arguments[0])")
+            (folder / name).write_text(text, encoding="utf-8")
+    finally:
+        service.kill()
+    verified = run("compare", "--verify", folder / "certificate.json")
+    assert verified.code == 0, verified.out
+
+
+def patiently(browser: Any, script: str, words: str) -> None:
+    """Waits for words that come with a look at the ratings."""
+    ends = time.monotonic() + 120
+    while words not in (text := browser.execute_script(f"return {script}")):
+        assert time.monotonic() < ends, text
+        time.sleep(0.5)

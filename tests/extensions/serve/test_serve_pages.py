@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import sqlalchemy as sa
@@ -476,13 +478,25 @@ def _rated(store: Store) -> None:
         rate_all(store, store.add_rater(name))
 
 
-@pytest.mark.parametrize("name", ["ratings.jsonl", "ratings.csv", "ratings.parquet"])
+def test_everything_is_in_one_file(web: Any, store: Store) -> None:
+    """The page links ratings, items, and this; each file in it is the one of its name."""
+    _rated(store)
+    joined(web, store, owner_of(store))
+    linked = re.findall('href="/owner/export/([^"]+)"', web.get("/owner").text)
+    assert linked == ["ratings.jsonl", "items.csv", "everything.zip"]
+    answer = web.get("/owner/export/everything.zip")
+    with ZipFile(io.BytesIO(answer.content)) as packed:
+        names = packed.namelist()
+        assert {*names} == {*EXPORTS} - {"everything.zip"}
+        for name in names:
+            assert packed.read(name) == web.get(f"/owner/export/{name}").content
+
+
+@pytest.mark.parametrize("name", ["ratings.jsonl", "ratings.csv"])
 def test_exports_read_back_equal(
     web: Any, store: Store, tmp_path: Path, name: str
 ) -> None:
     """The same ratings by the same pseudonyms, of the same outputs; nobody's name leaves."""
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
     _rated(store)
     joined(web, store, owner_of(store))
     answer = web.get(f"/owner/export/{name}")

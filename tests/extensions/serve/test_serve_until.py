@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless.extensions.serve.analysis_worker import Job, certificate_of
+from refless import compare_certificate
+from refless.commands.compare.claims import Claim, narrow
+from refless.extensions.serve.analysis_worker import certificate_of
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
 from refless.extensions.serve.pages import HOME
 from refless.extensions.serve.project import Project
@@ -51,15 +53,15 @@ def test_round_ends_when_enough_is_known(
             asyncio.run(live._look())
             assert (live.certificate is not None) is store.ended is (k == 29)
     (of,) = live.certificate["dimensions"].values()
-    assert of["raters"] == [one.name for one in raters]
-    assert 25 <= of["ratings"] <= 30  # but for those beyond an item that is on a screen
+    assert [*of["raters"]] == [one.name for one in raters]
+    # but for those beyond an item that is on a screen
+    assert 25 <= sum(of["raters"].values()) <= 30
+    verified = compare_certificate(str(live.files[CERTIFICATE]), verify=True)
+    assert verified.gate.verdict == "passed", verified.differences
     for row in of["known"]:
-        assert {*row} == {*values, "always"}
-        assert (
-            0
-            < row["always"][1] - row["always"][0]
-            <= 2 * float(until.rsplit(maxsplit=1)[-1])
-        )
+        assert {*row} - {"p_holm"} == {*values, "interval"}
+        low, high = row["interval"]
+        assert 0 < high - low <= 2 * float(until.rsplit(maxsplit=1)[-1])
     last = event("rated", store.next_unit(rater.id).result()["unit"], value=1.0)
     store.save(rater.id, last).result()  # it was on the screen
     answer = store.next_unit(rater.id).result()
@@ -94,26 +96,25 @@ def test_round_ends_when_enough_is_known(
     store.close()
 
 
-def job(until: str, raters: int = 2) -> Job:
-    """With ten ratings of each rater."""
-    audit = [{"annotator": f"r{k % raters}"} for k in range(10 * raters)]
-    return replace(JOB, until=until, audit=audit)
-
-
 def test_what_is_not_known_ends_nothing() -> None:
-    """An interval that is too wide or undefined, none at all, or no goal."""
-    known = [{"always": (0.0, 0.4)}, {"always": (1.0, 1.3)}]
-    assert certificate_of(job("difference known to 0.2"), known, SIGNED) is not None
-    for until, rows in (
+    """An interval that is too wide or undefined, none at all, another goal, or one rater."""
+    known = [{"interval": (0.0, 0.4)}, {"interval": (1.0, 1.3)}]
+    undefined = {"interval": (math.nan, math.nan)}
+    assert narrow(known, "difference known to 0.2")
+    for goal, rows in (
         ("difference known to .19", known),
-        ("difference known to 9", [*known, {"always": (math.nan, math.nan)}]),
+        ("difference known to 9", [*known, undefined]),
         ("difference known to 9", []),
+        ("difference shown", known),
         ("", known),
     ):
-        assert certificate_of(job(until), rows, SIGNED) is None
-    assert (
-        certificate_of(job("difference known to 0.2", raters=1), known, SIGNED) is None
-    )
+        assert not narrow(rows, goal)
+    claim = Claim(said="", known=[], reached=True, raters={"a": 10, "b": 9})
+    assert certificate_of(JOB, claim, SIGNED) is None
+    two = replace(claim, raters={"a": 10, "b": 10})
+    study = certificate_of(JOB, two, SIGNED)
+    assert study is not None
+    assert study.arguments.rated == ("certified.jsonl",)
 
 
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
@@ -129,8 +130,7 @@ def test_certificates_are_wrong_in_at_most_5_percent(steps: bool) -> None:
             part = values[:n]
             error = float(part.std(ddof=1)) / math.sqrt(n)
             ends = always_interval(float(part.mean()), error, n, n - 1)
-            known = [{"always": ends}]
-            if certificate_of(job("difference known to 0.4"), known, SIGNED):
+            if narrow([{"interval": ends}], "difference known to 0.4"):
                 ended += 1
                 wrong += not ends[0] <= 0.3 <= ends[1]
                 break
@@ -193,6 +193,6 @@ def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
         asyncio.run(live._look())
         assert (live.certificate is not None) is (name == "r02")
     (of,) = live.certificate["dimensions"].values()
-    assert (of["raters"], of["ratings"]) == (["r01", "r02"], 80)
+    assert of["raters"] == {"r01": 40, "r02": 40}
     assert any(line.startswith("r00 may be careless") for line in told(live, "said"))
     store.close()

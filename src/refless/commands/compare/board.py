@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.commands.compare.bradley_terry import PairVotes, Strengths, strengths
-from refless.data.choices import choices_in
+from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.stats.intervals import Interval
 from refless.stats.samples import FEWEST_RATERS
@@ -38,6 +38,21 @@ class BoardRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ControlEffect:
+    """Something that texts have more or less of, such as a length.
+
+    Attributes:
+        name: of its column.
+        win_rate: expected of a text that has one standard deviation more than the other, if all
+            else is equal; interval: 95 %.
+    """
+
+    name: str
+    win_rate: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
     """Systems by strength, the strongest first.
 
@@ -46,19 +61,30 @@ class Board:
         clusters: what votes belong to, each drawn as a whole.
         voters: how many there are, if they are too few to stand for others; else 0.
         made_up: whether votes were made up, as some system won or lost all of its own.
+        controls: in which systems are compared as if their texts were alike.
     """
 
     rows: tuple[BoardRow, ...]
     clusters: tuple[str, ...]
     voters: int
     made_up: bool
+    controls: tuple[ControlEffect, ...]
 
 
-def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
-    """The votes between two of the systems, by source, and by voter if enough are known."""
-    choices = choices_in(pool)
+def votes_of(
+    pool: RatedPool,
+    choices: Choices,
+    systems: Sequence[str],
+    controls: Sequence[str] = (),
+) -> PairVotes:
+    """The votes between two of the systems, by source, and by voter if enough are known.
+
+    Leads in controls, which are scores of the pool, are in their standard deviations.
+    """
     number = {name: place for place, name in enumerate(systems)}
     system = np.array([number.get(name, -1) for name in pool.systems], dtype=np.int64)
+    other = np.zeros(len(pool), dtype=np.int64)
+    other[choices.first] = choices.second
     rival = np.full(len(pool), -1, dtype=np.int64)
     rival[choices.first] = system[choices.second]
     source = np.zeros(len(pool), dtype=np.int64)
@@ -66,7 +92,11 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
     ratings = pool.ratings
     between = (system >= 0) & (rival >= 0) & (system != rival)
     rows = np.flatnonzero(between[ratings.text])
+    rows = rows[np.lexsort((ratings.values[rows], ratings.text[rows]))]
     text = ratings.text[rows]
+    leads = [
+        pool.score(name)[text] - pool.score(name)[other[text]] for name in controls
+    ]
     clusters = [source[text]]
     if len(ratings.annotators) >= FEWEST_RATERS:
         clusters.append(ratings.annotator[rows])
@@ -76,13 +106,24 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
         won=ratings.values[rows],
         clusters=clusters,
         systems=len(systems),
+        controls=[lead / (lead.std() or 1.0) for lead in leads],
     )
 
 
-def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
-    """The board of the systems; None if votes of two sources or more do not connect them."""
+def board(
+    pool: RatedPool,
+    choices: Choices,
+    systems: Sequence[str],
+    controls: Sequence[str] = (),
+) -> Board | None:
+    """The board of the systems; None if votes of two sources or more do not tell strengths.
+
+    Args:
+        pool: the texts, with systems and scores; choices: between them.
+        systems: on the board; controls: names of scores in which texts count as alike.
+    """
     names = sorted(systems)
-    votes = votes_of(pool, names)
+    votes = votes_of(pool, choices, names, controls)
     if not len(votes.won) or len(np.unique(votes.clusters[0])) < 2:
         return None
     result = strengths(votes)
@@ -95,6 +136,20 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
         voters=voters if few else 0,
         clusters=("source",) if few else ("source", "voter"),
         made_up=result.made_up,
+        controls=_controls(result, controls),
+    )
+
+
+def _controls(result: Strengths, names: Sequence[str]) -> tuple[ControlEffect, ...]:
+    """The effect of each control, as a win rate."""
+    effects = zip(
+        names, result.effects.tolist(), result.effect_intervals(), strict=True
+    )
+    return tuple(
+        ControlEffect(
+            name=name, win_rate=_expit(value), interval=(_expit(low), _expit(high))
+        )
+        for name, value, (low, high) in effects
     )
 
 

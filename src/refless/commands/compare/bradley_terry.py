@@ -1,7 +1,9 @@
 """Strengths of systems from votes between two of them (Bradley & Terry 1952).
 
 The log-odds that one system is preferred to another are the difference of their strengths; a tie is
-half a win for each. Strengths are those of maximum likelihood. Their covariance is that of the
+half a win for each. Controls, such as the lengths of the two texts, add their difference times an
+effect, so that strengths are those of texts that are alike in them (Li et al. 2024, "Does style
+matter?"). Strengths and effects are those of maximum likelihood. Their covariance is that of the
 sandwich (Huber 1967) over whole clusters of votes: of one source, of one voter, or of both at once
 (Cameron, Gelbach & Miller 2011).
 """
@@ -10,18 +12,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit
 
-from refless.registry.arrays import FloatArray, IntArray, codes_of
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
-MADE_UP = 0.5  # wins of either side in each pair if some system wins or loses all
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 STEPS = 100  # of Newton's method at most
 ENOUGH = 1e-12  # a step smaller than this ends it
+SINGULAR = 1e-10  # of the largest singular value: smaller ones are none
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -33,6 +40,7 @@ class PairVotes:
         won: [n] 1 if the first was preferred, 0 if the second, 0.5 for a tie.
         clusters: one or two arrays [n] of what votes belong to, such as sources and voters.
         systems: how many there are.
+        controls: arrays [n] of the first text's lead in something, such as its length.
     """
 
     first: IntArray
@@ -40,6 +48,7 @@ class PairVotes:
     won: FloatArray
     clusters: Sequence[IntArray]
     systems: int
+    controls: Sequence[FloatArray] = ()
 
     def table(self) -> FloatArray:
         """[systems, systems] votes that each system of a row won from that of a column."""
@@ -48,31 +57,57 @@ class PairVotes:
         behind = np.bincount(self.second * size + self.first, 1 - self.won, size**2)
         return np.asarray((ahead + behind).reshape(size, size))
 
+    def design(self) -> csr_array:
+        """[n, systems + controls] 1 for the first system, -1 for the second, and the leads."""
+        from scipy.sparse import csr_array
+
+        n = len(self.won)
+        places = [self.first, self.second]
+        places += [np.full(n, self.systems + i) for i in range(len(self.controls))]
+        values = np.concatenate([np.ones(n), -np.ones(n), *self.controls])
+        rows = np.tile(np.arange(n), len(places))
+        shape = (n, self.systems + len(self.controls))
+        return csr_array((values, (rows, np.concatenate(places))), shape=shape)
+
+    def with_ties(self, voted: BoolArray) -> PairVotes:
+        """The votes with one more tie of each pair [systems, systems] that was voted on."""
+        first, second = np.nonzero(np.triu(voted))
+        more = len(first)
+        return replace(
+            self,
+            first=np.append(self.first, first),
+            second=np.append(self.second, second),
+            won=np.append(self.won, np.full(more, 0.5)),
+            clusters=(),
+            controls=[np.append(lead, np.zeros(more)) for lead in self.controls],
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Strengths:
     """Strengths of systems, with sum 0.
 
     Attributes:
-        values: [systems] in log-odds; covariances: one or more [systems, systems], of which the
-            largest variance counts.
+        values: [systems] in log-odds; effects: [controls] in log-odds a unit of each.
+        covariances: one or more of strengths and effects, of which the largest variance counts.
         freedom: clusters of the coarser kind, less one.
         made_up: whether votes were made up, as some system won or lost all of its own.
     """
 
     values: FloatArray
+    effects: FloatArray
     covariances: tuple[FloatArray, ...]
     freedom: float
     made_up: bool
 
     def error(self, contrast: FloatArray) -> float:
-        """The standard error of a sum of strengths with these weights [systems]."""
+        """The standard error of a sum of strengths, and effects, with these weights."""
         variances = [float(contrast @ matrix @ contrast) for matrix in self.covariances]
         return math.sqrt(max(*variances, 0.0))
 
     def difference(self, ahead: int, behind: int) -> tuple[float, float]:
         """The strength of one system less that of another, and its standard error."""
-        contrast = np.zeros(len(self.values))
+        contrast = np.zeros(len(self.covariances[0]))
         contrast[ahead] = 1.0
         contrast[behind] = -1.0
         return float(self.values[ahead] - self.values[behind]), self.error(contrast)
@@ -81,9 +116,24 @@ class Strengths:
         """95 % intervals that hold for all systems together (Bonferroni)."""
         size = len(self.values)
         quantile = student(self.freedom, 1 - (1 - LEVEL) / size)
-        halves = [quantile * self.error(row - 1 / size) for row in np.eye(size)]
+        rows = np.eye(size, len(self.covariances[0]))
+        rows[:, :size] -= 1 / size
+        halves = [quantile * self.error(row) for row in rows]
         ends = zip(self.values.tolist(), halves, strict=True)
         return [(value - half, value + half) for value, half in ends]
+
+    def effect_intervals(self) -> list[Interval]:
+        """The 95 % interval of each effect."""
+        quantile = student(self.freedom)
+        ends = []
+        for value, row in zip(
+            self.effects.tolist(),
+            np.eye(len(self.covariances[0]))[len(self.values) :],
+            strict=True,
+        ):
+            half = quantile * self.error(row)
+            ends.append((value - half, value + half))
+        return ends
 
     def pairs(self) -> dict[tuple[int, int], float]:
         """The p-value of each pair of systems, corrected by Holm's method for all pairs."""
@@ -102,10 +152,12 @@ class Strengths:
 
 
 def strengths(votes: PairVotes) -> Strengths | None:
-    """Strengths of the systems; None if votes do not connect all of them.
+    """Strengths of the systems; None if votes do not tell them, and the effects of controls.
 
-    If some systems won or lost all votes against the others, no strength is finite: each pair that
-    was voted on then gets half a win on either side (after Agresti & Caffo 2000).
+    Votes that do not connect all systems tell none, nor do controls that alone tell the systems, or
+    the winners, apart. If some systems won or lost all votes against the others, no strength is
+    finite: each pair that was voted on then gets half a win on either side (after Agresti & Caffo
+    2000).
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -114,52 +166,48 @@ def strengths(votes: PairVotes) -> Strengths | None:
     if connected_components(voted, directed=False)[0] > 1:
         return None
     made_up = bool(connected_components(table > 0, connection="strong")[0] > 1)
-    if made_up:
-        table = table + MADE_UP * voted
-    values = maximum_likelihood(table)
-    inverse = np.linalg.pinv(_curvature(table, values))
+    fitted = votes.with_ties(voted) if made_up else votes
+    design = fitted.design()
+    values = maximum_likelihood(design, fitted.won)
+    if values is None:
+        return None
+    inverse = np.linalg.pinv(_curvature(design, values), rcond=SINGULAR)
     clusters = [codes_of(column) for column in votes.clusters]
     meats = _meats(votes, values, clusters)
     fewest = min(float(column.max()) for column in clusters)
+    size = votes.systems
     return Strengths(
-        values=values,
+        values=values[:size] - values[:size].mean(),
+        effects=values[size:],
         covariances=tuple(inverse @ meat @ inverse for meat in meats),
         freedom=max(fewest, 1.0),
         made_up=made_up,
     )
 
 
-def maximum_likelihood(table: FloatArray) -> FloatArray:
-    """[systems] strengths with sum 0 under which these votes are the most probable, by Newton.
+def maximum_likelihood(design: csr_array, won: FloatArray) -> FloatArray | None:
+    """[columns] of logistic regression without a constant, by Newton; None if there is no maximum.
 
     Args:
-        table: [systems, systems] votes that each won from each other; all systems are connected in
-            either direction.
+        design: [n, columns] of which the systems' leave a constant open; won: [n] in [0, 1].
     """
-    values = np.zeros(len(table))
-    counts = table + table.T
+    values = np.zeros(design.shape[1])
     for _ in range(STEPS):
-        slope = table.sum(axis=1) - (counts * _chances(values)).sum(axis=1)
-        step = np.linalg.lstsq(_curvature(table, values), slope, rcond=None)[0]
+        slope = design.T @ (won - expit(design @ values))
+        curvature = _curvature(design, values)
+        step, _, rank, _ = np.linalg.lstsq(curvature, slope, rcond=SINGULAR)
         size = float(np.abs(step).max())
         values = values + step / max(1.0, size)  # far steps overshoot
         if size < ENOUGH:
-            break
-    return np.asarray(values - values.mean())
+            return values if rank == len(values) - 1 else None
+    return None
 
 
-def _chances(values: FloatArray) -> FloatArray:
-    """[systems, systems] chance that the system of the row is preferred to that of the column."""
-    from scipy.special import expit
-
-    return np.asarray(expit(values[:, None] - values))
-
-
-def _curvature(table: FloatArray, values: FloatArray) -> FloatArray:
-    """[systems, systems] second derivatives of the negative log-likelihood."""
-    chances = _chances(values)
-    weight = (table + table.T) * chances * chances.T
-    return np.asarray(np.diag(weight.sum(axis=1)) - weight)
+def _curvature(design: csr_array, values: FloatArray) -> FloatArray:
+    """[columns, columns] second derivatives of the negative log-likelihood."""
+    chances = expit(design @ values)
+    weighted = design.multiply((chances * (1 - chances))[:, None]).tocsr()
+    return np.asarray((design.T @ weighted).toarray())
 
 
 def _meats(
@@ -175,14 +223,13 @@ def _meats(
 
 
 def _meat(votes: PairVotes, values: FloatArray, cluster: IntArray) -> FloatArray:
-    """[systems, systems] covariance of the slope, as sums over clusters vary, times G / (G - 1)."""
+    """Covariance of the slope, as sums over clusters vary, times G / (G - 1)."""
     from scipy.sparse import csr_array
 
-    chances = _chances(values)[votes.first, votes.second]
-    off = votes.won - chances
-    rows = np.concatenate([cluster, cluster])
-    columns = np.concatenate([votes.first, votes.second])
-    slopes = np.concatenate([off, -off])
+    design = votes.design()
+    off = votes.won - expit(design @ values)
     count = int(cluster.max()) + 1
-    sums = csr_array((slopes, (rows, columns)), shape=(count, votes.systems))
+    n = len(cluster)
+    of_clusters = csr_array((off, (cluster, np.arange(n))), shape=(count, n))
+    sums = of_clusters @ design
     return np.asarray((sums.T @ sums).toarray() * (count / max(count - 1, 1)))

@@ -4,32 +4,41 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.commands.compare.board import board
+from refless.commands.compare.board import Board, board
+from refless.commands.compare.claims import counts_of
 from refless.commands.compare.gates import gate_on
 from refless.commands.compare.wins import Wins, wins
 from refless.commands.compare.wins_result import WinsResult
-from refless.data.choices import choices_in
+from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
 
 
 def compared_choices(
-    pool: RatedPool, systems: Sequence[str], margin: float, *, gated: bool
+    pool: RatedPool,
+    systems: Sequence[str],
+    controls: Sequence[str],
+    margin: float,
+    *,
+    gated: bool,
 ) -> WinsResult:
     """Win rates of each system over another whose texts people chose between.
 
     Args:
         pool: the choices; systems: in order, the old one first.
+        controls: names of scores in which texts count as alike on the board.
         margin, gated: by how much the second may be worse, and whether there is a gate.
     """
-    rates = wins(pool, systems)
+    choices = choices_in(pool)
+    rates = wins(pool, choices, systems)
     if not rates:
         raise UsageError(f"nobody chose between {' and '.join(systems)}")
-    choices = choices_in(pool)
     compared = np.isin(np.array(pool.systems, dtype=object), systems)
     rows = compared[choices.first] & compared[choices.second]
     groups = len(np.unique(choices.groups[rows]))
@@ -42,18 +51,51 @@ def compared_choices(
         pool=fingerprint(pool),
         v=__version__,
     )
+    if controls:
+        signature = signature.plus(control=tuple(controls))
     gate = GateRecord()
     if gated:
         gate = _gate(rates[0], 0.5 - margin)
         signature = signature.plus(margin=margin)
     return WinsResult(
-        board=board(pool, systems) if len(systems) > 2 else None,
+        board=_board(pool, choices, systems, controls),
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
+        raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
         gate=gate,
         signature=signature,
     )
+
+
+def _board(
+    pool: RatedPool,
+    choices: Choices,
+    systems: Sequence[str],
+    controls: Sequence[str],
+) -> Board | None:
+    """The board of more than two systems, or of those that are compared with controls.
+
+    Raises:
+        UsageError: a text without a value of a control, or controls with which votes tell nothing.
+    """
+    if len(systems) < 3 and not controls:
+        return None
+    for name in controls:
+        missing = int(np.isnan(pool.score(name)).sum())
+        if missing:
+            raise UsageError(
+                f"{called('control', name)}: no value in {missing:,} of "
+                f"{counted(len(pool), 'text')}; fill them in, or leave their votes out"
+            )
+    result = board(pool, choices, systems, controls)
+    if result is None and controls:
+        raise UsageError(
+            f"{called('control', [*controls])}: with these columns held equal the votes tell no "
+            "strengths. A column alone tells the systems, or the winners, apart, or votes do not "
+            "connect the systems. Leave a column out"
+        )
+    return result
 
 
 def _gate(pair: Wins, least: float) -> GateRecord:

@@ -61,6 +61,11 @@ def turned(pair: Pair, by: Pair | None = None) -> Pair:
     """The pair with the system second that looks better by it, or by another pair of the two."""
     if not (by or pair).difference.value < 0:
         return pair
+    return swapped(pair)
+
+
+def swapped(pair: Pair) -> Pair:
+    """The pair with its systems in the other order."""
     powered = replace(
         pair.powered, alone=pair.powered.alone.turned(), both=pair.powered.both.turned()
     )

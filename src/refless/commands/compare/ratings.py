@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from refless.commands.compare.claims import counts_of
 from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.gates import gate_on
@@ -60,6 +61,7 @@ def compared_ratings(
         plan=plan,
     )
     comparison = compared(field, errors, systems)
+    rated = inputs.outputs.pool
     scores = zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
     signature = _signature(inputs, learner, selection, seed)
     if named:
@@ -79,6 +81,8 @@ def compared_ratings(
         these_items=these_items,
         looks=looks,
         margin=margin,
+        plan=plan,
+        raters=counts_of(rated.ratings) if rated else {},
         judges={name: _judged(field, column, systems) for name, column in scores},
         gate=_gate_of(comparison.pairs[0], margin) if gated else GateRecord(),
         signature=signature,

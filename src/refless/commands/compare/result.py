@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from refless.commands.compare.claims import Claim, claim_of_ratings
 from refless.commands.compare.document import (
     assumed,
     differences_section,
@@ -26,6 +27,7 @@ from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import Looks, question
+from refless.stats.group_sequential import LookPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,8 @@ class CompareResult(Result):
         estimator: what people call it; "" if there are no texts to estimate from.
         these_items: whether the question is about these items alone.
         looks: whether intervals hold for one look, for planned ones, or for any number.
-        margin: difference that is small enough, with planned looks.
+        margin: difference that is small enough, with planned looks; plan: of these looks.
+        raters: ratings of the outputs compared, by rater.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         gate: what became of the gate.
     """
@@ -83,7 +86,16 @@ class CompareResult(Result):
     these_items: bool = False
     looks: Looks = "one"
     margin: float = 0.0
+    plan: LookPlan | None = None
+    raters: Mapping[str, int] = field(default_factory=dict)
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+
+    def claim(self, goal: str = "") -> Claim:
+        """The claim of these ratings, for the goal that ends their study."""
+        low, high = self.scale or (0.0, 0.0)
+        return claim_of_ratings(
+            self.comparison, goal, self.plan, high - low, self.raters
+        )
 
     def _shown(self) -> Document:
         comparison = self.comparison

@@ -1,9 +1,10 @@
 """compare: which system is better, how sure, and how many ratings would settle it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from refless.commands.calls import check_asked, returning
+from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import (
     check_gate,
@@ -39,6 +40,7 @@ from refless.commands.parameters import (
     Threads,
     command,
     names_in,
+    this_call,
 )
 from refless.commands.rows import ScoredRows, note_scale
 from refless.data.choices import CHOICES, are_choices
@@ -50,6 +52,7 @@ NAMES = {
     CompareResult: "compare",
     WinsResult: "compare_choices",
     ScoresResult: "compare_scores",
+    VerifiedResult: "compare_certificate",
 }
 
 
@@ -60,6 +63,7 @@ def compare(
     *,
     rated: Files = None,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
+    control: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
@@ -68,6 +72,7 @@ def compare(
     these_items: TheseItems = False,
     looks: Looks = "one",
     of: Annotated[int | None, About(at_least=2, metavar="ITEMS")] = None,
+    verify: bool = False,
     threads: Threads = None,
     seed: Seed = 0,
     columns: RatedColumns = None,
@@ -78,7 +83,7 @@ def compare(
     dimension: Dimension = None,
     lower_is_better: LowerIsBetter = None,
     score_column: ScoreColumn = None,
-) -> CompareResult | WinsResult | ScoresResult:
+) -> CompareResult | WinsResult | ScoresResult | VerifiedResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
@@ -94,6 +99,8 @@ def compare(
             count as their ratings.
         system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
             others then only teach the estimates.
+        control: Of choices between two texts: a column of both, such as length for length_a and
+            length_b. Systems are compared as if their texts were alike in it; repeatable.
         selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
@@ -103,7 +110,13 @@ def compare(
         margin: By how much it may be worse, in the raters' units. With planned looks: a difference
             within it on either side is small enough to end the study.
         of: With a number of planned looks: items that are rated at the last one.
+        verify: Compute the certificate of a study again, from the ratings beside it; it takes the
+            place of `outputs`. Exit 3 if it does not hold.
     """
+    if verify:
+        check_asked(VerifiedResult, "a certificate")
+        return verified(this_call(), compare, compare_choices)
+    controls = names_in(control)
     rows = ScoredRows(
         columns=columns,
         reading=reading,
@@ -112,7 +125,7 @@ def compare(
         scale=scale,
         dimension=dimension,
         lower_is_better=lower_is_better,
-        score_column=score_column,
+        score_column=(*names_in(score_column), *controls),
     )
     kind, plan = looks_of(looks, of, these_items=these_items)
     learner = chosen(estimator, threads, seed)
@@ -122,6 +135,7 @@ def compare(
         check_gate(systems, outputs, system)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
+        _check_ratings(controls)
         if plan:
             raise UsageError(
                 f"{called('looks')} with a plan is about ratings of people"
@@ -141,8 +155,16 @@ def compare(
         check_asked(WinsResult, CHOICES)
         of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
         _check_choices(of_ratings)
-        return compared_choices(inputs.pool, systems, margin, gated=fail_if_worse)
+        if fail_if_worse and controls:
+            raise UsageError(
+                f"{called('fail_if_worse')} is about the win rate as it is: leave out "
+                f"{called('control')}"
+            )
+        return compared_choices(
+            inputs.pool, systems, controls, margin, gated=fail_if_worse
+        )
     check_asked(CompareResult, "ratings of texts")
+    _check_ratings(controls)
     return compared_ratings(
         inputs,
         learner,
@@ -161,6 +183,7 @@ def compare(
 
 compare_choices = returning(WinsResult, NAMES)(compare)
 compare_scores = returning(ScoresResult, NAMES)(compare)
+compare_certificate = returning(VerifiedResult, NAMES)(compare)
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:
@@ -170,6 +193,14 @@ def _check_choices(of_ratings: Mapping[str, object]) -> None:
             raise UsageError(
                 f"{called(name)} is about ratings, and these are choices of people"
             )
+
+
+def _check_ratings(controls: Sequence[str]) -> None:
+    """Raises UsageError for controls, which are of choices, that were given with numbers."""
+    if controls:
+        raise UsageError(
+            f"{called('control')} is about choices between two texts, and these are numbers"
+        )
 
 
 def _check_margin(margin: float, *, used: bool) -> None:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from refless.data.choices import SCALE, choices_in
+from refless.data.choices import SCALE, Choices
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.contrast import mean_of
@@ -25,12 +25,17 @@ class Rate:
 
     Attributes:
         rate: in [0, 1]; interval: 95 %; p: of 0.5.
+        error, freedom, centre: its standard error, and of the interval the degrees of freedom and
+            the middle, which few choices draw towards one half.
         choices: behind it; clusters: what they belong to, which is drawn as a whole.
     """
 
     rate: float
     interval: Interval
     p: float
+    error: float
+    freedom: float
+    centre: float
     choices: int
     clusters: int
 
@@ -53,14 +58,13 @@ class Wins:
     shown: bool
 
 
-def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
+def wins(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> tuple[Wins, ...]:
     """Every two of the systems that people chose between.
 
     Args:
-        pool: the choices, with systems.
+        pool: the texts, with systems; choices: between them.
         systems: the old one first; the second of two is the later one.
     """
-    choices = choices_in(pool)
     group = np.zeros(len(pool), dtype=np.int64)
     group[choices.first] = group[choices.second] = choices.groups
     rival = [""] * len(pool)
@@ -105,6 +109,9 @@ def rate(won: FloatArray, clusters: IntArray) -> Rate:
         rate=answer.value,
         interval=answer.interval,
         p=answer.beyond(EVEN).p,
+        error=answer.error,
+        freedom=answer.freedom,
+        centre=answer.centre,
         choices=len(won),
         clusters=len(np.unique(clusters)),
     )

@@ -1,11 +1,12 @@
 """The result of `refless compare` on choices of people: the system that they preferred."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from refless.commands.compare.board import Board
+from refless.commands.compare.claims import Claim, claim_of_wins
 from refless.commands.compare.document import (
     FEW_RATERS,
     MOST_NAMED,
@@ -34,7 +35,7 @@ class WinsRecord(Record):
         of: the kind of ratings.
         choices: between the systems compared; groups: sources, or what shared texts connect, that
             these are of.
-        board: of more than two systems; null if their votes do not connect them.
+        board: of more than two systems, or with controls; null if votes do not connect them.
     """
 
     command: Literal["compare"] = "compare"
@@ -53,7 +54,7 @@ class WinsResult(Result):
 
     Attributes:
         wins: of every two systems that people chose between.
-        choices, groups, board: as in `WinsRecord`.
+        choices, groups, board: as in `WinsRecord`; raters: choices by rater.
         gate: what became of the gate.
     """
 
@@ -62,6 +63,11 @@ class WinsResult(Result):
     choices: int
     groups: int
     board: Board | None = None
+    raters: Mapping[str, int] = field(default_factory=dict)
+
+    def claim(self, goal: str = "") -> Claim:
+        """The claim of these choices, for the goal that ends their study."""
+        return claim_of_wins(self.wins, goal, lead(self.wins), self.raters)
 
     def _shown(self) -> Document:
         sources = counted(self.groups, "source")
@@ -130,6 +136,11 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
         "of' are by Holm's method for all pairs."
     )
     lines = [meaning]
+    lines += [
+        f"If all else is equal, a text with one standard deviation more of '{control.name}' wins "
+        f"{with_interval(control.win_rate, control.interval)} of its votes."
+        for control in board.controls
+    ]
     if board.made_up:
         lines.append(
             "A system won or lost all its votes, so each side of a pair gets half a win."
@@ -151,6 +162,14 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
 
 def leader(board: Board) -> str:
     """The sentence that says who leads, or who is tied for first."""
+    standing = _leader(board)
+    if not board.controls:
+        return standing
+    names = " and ".join(f"'{control.name}'" for control in board.controls)
+    return f"With {names} held equal: {standing}"
+
+
+def _leader(board: Board) -> str:
     rows = board.rows
     names = labels([row.name for row in rows], NAME)
     leaders = [names[row.name] for row in rows if row.ranks[0] == 1]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.commands.judge.calibration import Calibration
+from refless.commands.judge.licence import SHIFTED, Licence
 from refless.commands.judge.numbers import measured, of_annotators
 from refless.data.records import picked
 from refless.evaluation.labels import (
@@ -39,7 +41,6 @@ RATINGS = "ratings alone"
 SCORES = "scores alone"
 FIRST = (BOTH, RATINGS)  # chosen before the data are seen
 UNCORRECTED = "its errors are in no interval"
-OUT_OF_RANGE = "rows without a rating have scores beyond those of rated rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,8 @@ class Audit:
         slices: parts of the rows; few: slices that had too few labels.
         worst: ids of the texts on which judge and people are farthest apart, and `errors` there.
         refusals: what is not claimed.
+        licence: the texts that it may decide alone, if that is asked for.
+        calibration: of scores that are probabilities, beside verdicts; else None.
     """
 
     name: str
@@ -108,6 +111,8 @@ class Audit:
     worst: tuple[str, ...]
     errors: tuple[float, ...]
     refusals: tuple[str, ...]
+    licence: Licence | None = None
+    calibration: Calibration | None = None
 
 
 def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
@@ -208,7 +213,7 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
         return means
     means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
-        means[BOTH] = Estimate(value=math.nan, undefined=OUT_OF_RANGE)
+        means[BOTH] = Estimate(value=math.nan, undefined=SHIFTED)
     if usable and labels.same_units:
         n = int(scored.sum())
         means[SCORES] = Estimate(value=mean_score, n=n, undefined=UNCORRECTED)

@@ -9,6 +9,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
+from refless.commands.judge.calibration import with_probabilities
+from refless.commands.judge.columns import calibrated, decisions
+from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
 from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
@@ -38,6 +41,7 @@ from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
+from refless.report.export import Cell
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS
 
@@ -50,8 +54,11 @@ LENGTHS = ("short", "middling", "long")
 
 def audits_of(
     question: Question, scores: Mapping[str, Scores], systems: Level
-) -> tuple[Audit, ...]:
-    """Each score column's audit; those of metrics that were computed here are compared only."""
+) -> tuple[tuple[Audit, ...], dict[str, list[Cell]]]:
+    """Each score column's audit, and what all rows gain in files.
+
+    Metrics that were computed here are compared only.
+    """
     ranked = _ranked(question.human, systems)
     rated = with_scores(question.read)
     unrated = question.read.unrated
@@ -63,6 +70,7 @@ def audits_of(
     draw = _draw(question, rated)
     note(draw_remark(draw, SELECTED))
     audits = []
+    columns: dict[str, list[Cell]] = {}
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
         if shift.name not in scores:  # of no rated text
             continue
@@ -73,13 +81,42 @@ def audits_of(
         else:
             note(judge_said(shift, one_file=True))
         column = scores[shift.name].segments
-        labels = labels_of(question, shift.name, column)
+        labels = _rows_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        judged = audit(labels, order, question.seed)
+        judged = audit(_with_verdicts(question, labels), order, question.seed)
+        passing = question.bar
+        if passing is not None:
+            judged = _beside_verdicts(question, labels, passing, judged)
+            columns |= _columns(question, labels, passing, judged)
         note(_upside_down(judged, question.lower))
         audits.append(judged)
-    return tuple(audits)
+    return tuple(audits), columns
+
+
+def _beside_verdicts(
+    question: Question, labels: Labels, passing: float, judged: Audit
+) -> Audit:
+    """The audit with what the judge may decide, if that is asked for, and its calibration."""
+    licence = None
+    if question.promise is not None:
+        licence = licensed(labels, passing, question.promise)
+    calibration = with_probabilities(labels, passing)
+    return replace(judged, licence=licence, calibration=calibration)
+
+
+def _columns(
+    question: Question, labels: Labels, passing: float, judged: Audit
+) -> dict[str, list[Cell]]:
+    """By name, [n + m] cells of the rated rows and of the others."""
+    name = judged.name
+    columns = {}
+    if judged.licence is not None:
+        columns[f"{name} decides"] = decisions(question, name, judged.licence)
+    if judged.calibration is not None:
+        better = calibrated(question, labels, passing, judged.calibration)
+        columns[f"{name} calibrated"] = better
+    return columns
 
 
 def _note_evenly_split(question: Question) -> None:
@@ -136,9 +173,9 @@ def _draw(question: Question, rated: RatedPool) -> RandomDraw:
     return random_draw(rated, read.unrated, first_rows, by_system=False)
 
 
-def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
+def _with_verdicts(question: Question, labels: Labels) -> Labels:
     """The judge's scores beside people's ratings, with verdicts if a bar makes any."""
-    labels = _rows_of(question, name, column)
+    name = labels.name
     bars = question.bars(name)
     if bars is None:
         if question.passing is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.commands.judge.licence import Promise
 from refless.commands.parameters import Rows
 from refless.commands.rows import note_missing
 from refless.commands.warnings import note
@@ -16,7 +17,7 @@ from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.roles import Kind
 from refless.evaluation.raters import Raters
-from refless.evaluation.scales import bars_of
+from refless.evaluation.scales import bar_of, bars_of
 from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
@@ -33,6 +34,7 @@ class Question:
             and the others, one after the other.
         passing: from where on is passed, as the user says; by: columns of slices; family: pattern
             of the systems of the judge's own family; lower: score columns that are turned.
+        promise: what a licence is to promise, or None.
         mass: how many outputs in use each rated row, and each other, stands for; None for alike.
     """
 
@@ -44,6 +46,7 @@ class Question:
     family: str | None
     seed: int
     lower: tuple[str, ...] = ()
+    promise: Promise | None = None
     mass: tuple[FloatArray, FloatArray] | None = None
 
     def unrated(self, name: str) -> FloatArray:
@@ -53,6 +56,11 @@ class Question:
     def turned(self, name: str, scores: FloatArray) -> FloatArray:
         """A judge's scores, higher ones being better."""
         return turned(self.read, name, scores) if name in self.lower else scores
+
+    def every(self, name: str) -> FloatArray:
+        """[n + m] a judge's scores of the rated rows and of the others."""
+        rated = self.turned(name, self.read.scores[name])
+        return np.concatenate([rated, self.unrated(name)])
 
     @property
     def raters(self) -> Raters | None:
@@ -67,12 +75,17 @@ class Question:
     def bars(self, name: str) -> tuple[float, float] | None:
         """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
         pool = self.read.pool
-        scores = self.read.scores[name]
-        column = np.concatenate([self.turned(name, scores), self.unrated(name)])
+        column = self.every(name)
         column = column[~np.isnan(column)]
         return bars_of(
             self.ratings, pool.ratings.values, column, pool.scale, self.passing
         )
+
+    @property
+    def bar(self) -> float | None:
+        """From where on people's rating is a pass; None if nothing tells it."""
+        pool = self.read.pool
+        return bar_of(pool.ratings.values, pool.scale, self.passing)
 
     @property
     def rated_unit(self) -> IntArray:

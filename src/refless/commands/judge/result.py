@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.calibration_shown import calibration_sections
 from refless.commands.judge.document import (
     audit_sections,
     chapter,
@@ -16,12 +19,17 @@ from refless.commands.judge.document import (
     uses_section,
     worst_sections,
 )
+from refless.commands.judge.licence_shown import (
+    licence_sections,
+    licence_sentence,
+    licences_section,
+)
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
-from refless.data.records import RatedPool
+from refless.data.records import Outputs, RatedPool, Texts
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -81,6 +89,8 @@ class JudgeResult(Result):
         pool: the rated texts; scores: by name, of each text.
         design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
+        columns: by name, cells of the rated texts and of the unrated ones, in files.
+        unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
         meta: agreement and comparisons.
@@ -95,6 +105,8 @@ class JudgeResult(Result):
     meta: Meta
     metrics: Mapping[str, Signature]
     listed: IntArray
+    columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
@@ -119,13 +131,18 @@ class JudgeResult(Result):
         if self.runs is not None:
             return runs_lines(self.runs)[0]
         if len(self.audits) == 1:
-            return use_of(self.audits[0])
+            (audit,) = self.audits
+            if audit.licence is not None:
+                return licence_sentence(audit.name, audit.licence)
+            return use_of(audit)
         return nearest_to_people(self.meta.segments)
 
     def _notes(self, rated: str, metrics: str) -> list[str]:
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
+        if len(self.audits) == 1 and self.audits[0].licence is not None:
+            notes.append(use_of(self.audits[0]))
         alone = len(self.audits) == 1 and not self._of_verdicts
         if alone or self.runs is not None:
             notes.append(nearest_to_people(self.meta.segments))
@@ -136,7 +153,8 @@ class JudgeResult(Result):
     def _sections(self, details: Sequence[Section]) -> list[Section]:
         sections = [*details]
         if len(self.audits) > 1:
-            sections.insert(0, matrix_section(self._best_first()))
+            several = self._best_first()
+            sections[:0] = [*licences_section(several), matrix_section(several)]
         if self.runs is not None:
             lines = runs_lines(self.runs)
             sections.append(Section(title="Runs of one judge", lines=lines))
@@ -161,7 +179,9 @@ class JudgeResult(Result):
         if len(self.audits) != 1:
             return ()
         (audit,) = self.audits
-        return (uses_section(audit), *audit_sections(audit))
+        licence = licence_sections(audit.licence)
+        calibration = calibration_sections(audit.calibration)
+        return (*licence, uses_section(audit), *calibration, *audit_sections(audit))
 
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and comparisons of metrics."""
@@ -201,18 +221,37 @@ class JudgeResult(Result):
         )
 
     def _rows(self) -> Rows:
-        pool = self.pool
-        rows: list[dict[str, Cell]] = []
-        for i in self.listed.tolist():
-            row: dict[str, Cell] = {"id": pool.ids[i]}
-            if pool.systems:
-                row["system"] = pool.systems[i]
-            row["human"] = float(pool.human[i])
-            for name, metric in self.scores.items():
-                row[name] = float(metric.segments[i])
-            row["text"] = pool.texts[i]
-            rows.append(row)
-        return rows
+        """The rated texts; also the others if a column says something of them."""
+        scores = {name: metric.segments for name, metric in self.scores.items()}
+        rows = _rows_of(self.pool, self.pool.human, scores)
+        others = self.unrated
+        if self.columns and others is not None:
+            unknown = np.full(len(others), math.nan)
+            named = dict(zip(others.score_names, others.scores.T, strict=True))
+            columns = {name: named.get(name, unknown) for name in scores}
+            rows += _rows_of(others, unknown, columns)
+        for name, cells in self.columns.items():
+            for row, cell in zip(rows, cells, strict=True):
+                row[name] = cell
+        n = len(self.pool)
+        return [*(rows[place] for place in self.listed.tolist()), *rows[n:]]
+
+
+def _rows_of(
+    texts: Texts, human: FloatArray, scores: Mapping[str, FloatArray]
+) -> list[dict[str, Cell]]:
+    """One row a text, with its rating and its scores."""
+    rows = []
+    for i, name in enumerate(texts.ids):
+        row: dict[str, Cell] = {"id": name}
+        if texts.systems:
+            row["system"] = texts.systems[i]
+        row["human"] = float(human[i])
+        for metric, column in scores.items():
+            row[metric] = float(column[i])
+        row["text"] = texts.texts[i]
+        rows.append(row)
+    return rows
 
 
 def nearest_to_people(level: Level) -> str:

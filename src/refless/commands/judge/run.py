@@ -6,8 +6,10 @@ from typing import Annotated, ClassVar
 
 from refless.commands.calls import check_asked, returning
 from refless.commands.judge import metrics_compared as study
+from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.gates import gated, requirements
+from refless.commands.judge.licence import Promise
 from refless.commands.judge.metrics_compared import How
 from refless.commands.judge.question import Question, scores_of, unjudged, with_mix
 from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
@@ -23,6 +25,7 @@ from refless.commands.parameters import (
     Dimension,
     Files,
     Group,
+    Inside,
     LowerIsBetter,
     Many,
     Metrics,
@@ -45,10 +48,11 @@ from refless.data.choices import CHOICES, are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
 from refless.metrics.protocol import Scores, metrics_of
-from refless.registry.dialect import called
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
+from refless.report.export import Cell
 from refless.stats.permutation import PERMUTATIONS
 
 JUDGED_ROLES = (*RATED_ROLES, "reference", "weight", "rationale", "run", "mix")
@@ -84,6 +88,8 @@ def judge(
     before: Files = None,
     max_drift: Annotated[float | None, About("", at_least=0)] = None,
     require: Annotated[str | None, About(metavar="MEASURE>=X,...")] = None,
+    at_most_wrong: Inside[float | None] = None,
+    sure: Inside[float] = 0.9,
     rubric: Rubric = None,
     metrics: Metrics = None,
     group: Group = None,
@@ -120,6 +126,9 @@ def judge(
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; of bias its size
             counts, "bias<=0.2"; exit 3 if one is missed, 4 if that cannot be told.
+        at_most_wrong: Say which texts the judge may pass, and fail, alone: of those that it passes,
+            and of those that it fails, at most this share is wrong.
+        sure: With `at_most_wrong`: the confidence in it.
         rubric: What the judge was told; by its digest in the JSON 'refless score' knows the judge.
     """
     rows = JudgedRows(
@@ -137,14 +146,29 @@ def judge(
     if max_drift is not None and before is None:
         raise UsageError(f"{called('max_drift')} goes with {called('before')}")
     required = requirements(require)
-    if not judged and (required or before is not None):
+    of_judges = {
+        "require": require,
+        "before": before,
+        "at_most_wrong": at_most_wrong,
+    }
+    lone = [called(name) for name, value in of_judges.items() if value is not None]
+    if lone and not judged:
+        raise UsageError(f"{lone[0]} goes with {called('score_column')}")
+    if at_most_wrong is not None and lower:
         raise UsageError(
-            f"{called('require')} and {called('before')} go with {called('score_column')}"
+            f"{called('at_most_wrong')} needs columns of which higher values are better: turn "
+            f"{', '.join(lower)} in the file"
         )
     chosen = metrics_of(names_in(metrics))
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, "runs" if runs else "judged")
-    of_scores = {"passing": passing, "by": by, "own": own, "runs": runs or None}
+    of_scores = {
+        "passing": passing,
+        "by": by,
+        "own": own,
+        "runs": runs or None,
+        "at_most_wrong": at_most_wrong,
+    }
     if not judged and not chosen:
         _check_several_ratings(read)
         check_asked(RatersResult, "ratings without a judge's scores")
@@ -174,11 +198,16 @@ def judge(
             family=own,
             seed=seed,
             lower=lower,
+            promise=_promise(at_most_wrong, sure, len(read.scores)),
             mass=mass,
         )
+        _check_promised(question)
         how = How(seed=seed, resamples=resamples)
         meta = study.meta(question.human, scores, how, question.raters)
-        audits = audits_of(question, scores, meta.systems) if read.scores else ()
+        audits: tuple[Audit, ...] = ()
+        judge_columns: Mapping[str, Sequence[Cell]] = {}
+        if read.scores:
+            audits, judge_columns = audits_of(question, scores, meta.systems)
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
@@ -187,6 +216,8 @@ def judge(
             meta=meta,
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
+            columns=judge_columns,
+            unrated=read.unrated,
             rationales=read.rationales,
             listed=read.listed,
             runs=runs_in(question, scores) if runs else None,
@@ -198,6 +229,29 @@ def judge(
 
 judge_choices = returning(JudgedResult, NAMES)(judge)
 judge_raters = returning(RatersResult, NAMES)(judge)
+
+
+def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:
+    """The promise that is asked for, if one is."""
+    if at_most_wrong is None:
+        return None
+    return Promise(at_most_wrong=at_most_wrong, sure=sure, judges=judges)
+
+
+def _check_promised(question: Question) -> None:
+    """Raises UsageError if a licence is asked for, and nothing passes or rows count unlike."""
+    asked = called("at_most_wrong")
+    if question.promise is None:
+        return
+    if question.bar is None:
+        raise UsageError(
+            f"{asked} needs {called('passing', Blank('X'))}: from where on a rating is a pass"
+        )
+    if question.mass is not None:
+        raise UsageError(
+            f"{asked} cannot be answered if rows count unlike: leave "
+            f"{called('columns', {'mix': Blank('NAME')})} out"
+        )
 
 
 def _check_several_ratings(read: ScoredRead) -> None:
@@ -224,7 +278,10 @@ def _signature(
     names = sorted(scores)
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [scores[name].segments.tolist() for name in names]
-    optional = {"pass": question.passing, "rubric": rubric}
+    optional: dict[str, object] = {"pass": question.passing, "rubric": rubric}
+    if question.promise is not None:
+        optional["wrong"] = question.promise.at_most_wrong
+        optional["sure"] = question.promise.sure
     used = {name: value for name, value in optional.items() if value is not None}
     return Signature("judge").plus(
         metrics=tuple(names),

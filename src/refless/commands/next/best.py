@@ -10,17 +10,17 @@ import numpy as np
 
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs
+from refless.commands.compare.looks import HARDLY
 from refless.commands.next.active_learning import Choice
-from refless.commands.next.racing import Race, Racer, race_plan, raced
+from refless.commands.next.racing import Race, Racer, raced
 from refless.commands.next.sampling_design import Units, draw
 from refless.data.records import Outputs
 from refless.estimators import Estimator
-from refless.evaluation.comparing import compared
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.document import Section, Table
-from refless.report.wording import clipped, labels
+from refless.report.wording import clipped, labels, percent
 from refless.stats.group_sequential import LookPlan
 
 USUAL = 10  # looks of a race
@@ -74,8 +74,7 @@ def plan_of_race(
             f"{called('goal', 'best')}: {counted(items, 'item')} that all {len(systems)} systems "
             f"answered are too few for {looks} looks; give {fewer} or fewer"
         )
-    plan = LookPlan.equal(looks, items, "pocock")
-    return systems, race_plan(plan, len(systems))
+    return systems, LookPlan.equal(looks, items, "pocock")
 
 
 def race_of(
@@ -95,8 +94,7 @@ def race_of(
         )
     errors = errors_of(inputs, estimator, drawn=True)
     field = field_of(inputs, estimator, seed, "random")
-    field = replace(field, these=these, plan=plan)
-    return raced(compared(field, errors, systems), plan)
+    return raced(replace(field, these=these), errors, systems, plan)
 
 
 def to_rate(
@@ -156,15 +154,19 @@ def standing_said(race: Race) -> str:
 
 
 def confidence_said(race: Race) -> str:
-    """The number of this look, and the confidence that the best system is left."""
+    """The number of this look, the confidence that the best is left, and whether to go on."""
     sure = (
-        "The best of all is among those left with a confidence of 97.5 %, at all planned looks "
+        "The best of all is among those left with a confidence of 95 %, at all planned looks "
         "together: error is spent as by Pocock, and shared by the systems (Bonferroni)."
     )
     if not race.number:
         return f"No look was taken yet. {sure}"
     items = f"{race.items:,} of {counted(race.planned, 'item')}"
-    return f"This is look {race.number} of {race.count}, at {items}. {sure}"
+    sentence = f"This is look {race.number} of {race.count}, at {items}. {sure}"
+    if race.items >= race.planned or not race.chance < HARDLY:
+        return sentence
+    chance = f"a chance of at most {percent(race.chance)} to be told apart by the end"
+    return f"{sentence} Each pair of those left has {chance}: you may end here."
 
 
 def race_section(race: Race) -> Section:

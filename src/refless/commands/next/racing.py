@@ -6,11 +6,17 @@ The best system is compared with each of the others, so each pair may err by a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from refless.evaluation.comparing import Comparison, Pair
+from refless.data.records import Residuals
+from refless.evaluation.comparing import Comparison, Pair, compared
+from refless.evaluation.entries import Field
+from refless.evaluation.planned_look import at_planned_look
 from refless.stats.group_sequential import LookPlan
+
+ComparedBy = Callable[[Sequence[str], LookPlan], Comparison]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,8 @@ class Race:
         systems: the best first.
         items: with ratings, of the system that has most; planned: at the end of the race.
         number: of the look, from 1; count: of looks that are planned.
+        chance: that ratings up to the end drop another system, by the pair that promises most; NaN
+            if it is unknown, and of these items alone, which tell all in the end.
     """
 
     systems: tuple[Racer, ...]
@@ -42,6 +50,7 @@ class Race:
     planned: int
     number: int
     count: int
+    chance: float = math.nan
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -50,33 +59,99 @@ class Race:
 
 
 def race_plan(plan: LookPlan, systems: int) -> LookPlan:
-    """The plan for each pair of so many systems, two or more: as by Pocock, and by Bonferroni."""
-    return replace(plan, spending="pocock", alpha=plan.alpha / (systems - 1))
+    """The plan for each pair of so many systems, two or more; its error is that of both sides."""
+    return replace(plan, spending="pocock", alpha=2 * plan.alpha / (systems - 1))
 
 
-def raced(comparison: Comparison, plan: LookPlan) -> Race:
+def raced(
+    field: Field, errors: Residuals, systems: Sequence[str], plan: LookPlan
+) -> Race:
     """The race by now: systems that are dropped, and those that are left.
 
     Args:
-        comparison: of all systems, by the same plan; plan: of each pair, see `race_plan`.
+        field, errors, systems: as of `compared`; plan: of looks.
     """
-    items = max((pair.both_rated for pair in comparison.pairs), default=0)
+
+    def compared_by(names: Sequence[str], own: LookPlan) -> Comparison:
+        return compared(replace(field, plan=own), errors, names)
+
+    return _raced(compared_by, systems, plan, these=field.these)
+
+
+def raced_at(comparison: Comparison, plan: LookPlan) -> tuple[Race, LookPlan]:
+    """The race by a comparison whose looks were planned for one question, and its own plan."""
+    systems = [standing.name for standing in comparison.standings]
+
+    def compared_by(names: Sequence[str], own: LookPlan) -> Comparison:
+        return _looked_anew(comparison, names, own)
+
+    race = _raced(compared_by, systems, plan, these=True)
+    return race, race_plan(plan, len(systems))
+
+
+def _raced(
+    compared_by: ComparedBy, systems: Sequence[str], plan: LookPlan, *, these: bool
+) -> Race:
+    """The race by comparisons of those that are left: each is a race of so many.
+
+    Args:
+        compared_by: the function that compares some systems by a plan for each pair.
+        these: whether no chance of the end is asked for.
+    """
+    every = compared_by(systems, race_plan(plan, len(systems)))
+    comparison = every
+    left = [*systems]
+    behind: dict[str, str] = {}
+    while dropped := _dropped(comparison, race_plan(plan, len(left)).alpha):
+        behind |= dropped
+        left = [name for name in left if name not in dropped]
+        if len(left) < 2:
+            break
+        comparison = compared_by(left, race_plan(plan, len(left)))
     racers = tuple(
         Racer(
-            name=standing.name,
-            rated=standing.rated,
-            behind=_behind(standing.name, comparison.pairs, plan.alpha),
+            name=standing.name, rated=standing.rated, behind=behind.get(standing.name)
         )
-        for standing in comparison.standings
+        for standing in every.standings
     )
-    number = plan.number(items) if items else 0
+    items = max((pair.both_rated for pair in every.pairs), default=0)
     return Race(
         systems=racers,
         items=items,
         planned=plan.planned,
-        number=number,
+        number=plan.number(items) if items else 0,
         count=len(plan.at),
+        chance=math.nan if these or len(left) < 2 else _chance(comparison.pairs),
     )
+
+
+def _looked_anew(
+    comparison: Comparison, names: Sequence[str], plan: LookPlan
+) -> Comparison:
+    """The pairs of some systems with the intervals and p-values of another plan."""
+    pairs = []
+    for pair in comparison.pairs:
+        if pair.first in names and pair.second in names:
+            items = pair.both_rated if pair.look is None else pair.look.items
+            difference = at_planned_look(pair.difference, plan.looks(max(items, 1)))
+            pairs.append(replace(pair, difference=difference))
+    standings = [each for each in comparison.standings if each.name in names]
+    return replace(comparison, standings=tuple(standings), pairs=tuple(pairs))
+
+
+def _dropped(comparison: Comparison, alpha: float) -> dict[str, str]:
+    """The systems that are shown to be worse than another, with that other."""
+    rivals = {
+        standing.name: _behind(standing.name, comparison.pairs, alpha)
+        for standing in comparison.standings
+    }
+    return {name: rival for name, rival in rivals.items() if rival is not None}
+
+
+def _chance(pairs: Sequence[Pair]) -> float:
+    """The largest chance of a pair to show a difference by the end; NaN if any is unknown."""
+    chances = [math.nan if pair.look is None else pair.look.chance for pair in pairs]
+    return math.nan if any(map(math.isnan, chances)) else max(chances)
 
 
 def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:

@@ -16,7 +16,7 @@ from refless.commands.next.active_learning import (
 from refless.data.records import Estimates, Outputs
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
-from refless.registry.arrays import FloatArray, codes_of
+from refless.registry.arrays import FloatArray, codes
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
 from refless.stats.forecast import Forecast, Prospect, Today
@@ -134,7 +134,7 @@ def typical_error(
 
 def _within(values: FloatArray, systems: tuple[str, ...]) -> FloatArray:
     """Errors less the mean of their system, as large as those of texts that make no mean."""
-    number = codes_of(systems or ("",) * len(values))
+    number = codes(systems or ("",) * len(values))
     sizes = np.bincount(number).astype(np.float64)
     means = np.bincount(number, values) / sizes
     freedom = max(len(values) - len(sizes), 1)

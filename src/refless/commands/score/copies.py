@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
-import scipy
 
 from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, picked
@@ -176,10 +176,10 @@ def pairs(
         yield row, column, shared.data[enough] / runs[row]
 
 
-def _matrix(features: Features, width: int) -> scipy.sparse.csr_matrix:
+def _matrix(features: Features, width: int) -> Any:
     """[texts, runs] 1 where a text has a run, each time that it has it."""
+    from scipy.sparse import csr_matrix
+
     ones = np.ones(len(features.ids), dtype=np.int32)
     shape = (len(features.lengths), width)
-    return scipy.sparse.csr_matrix(
-        (ones, features.ids, features.starts[0]), shape=shape
-    )
+    return csr_matrix((ones, features.ids, features.starts[0]), shape=shape)

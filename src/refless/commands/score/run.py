@@ -15,6 +15,7 @@ from refless.commands.parameters import (
     Files,
     Folder,
     Group,
+    Inside,
     LowerIsBetter,
     Model,
     RatedColumns,
@@ -83,7 +84,7 @@ def score(
     min_mean: float | None = None,
     min_coverage: Share[float | None] = None,
     accept_above: float | None = None,
-    at_most_wrong: Share[float] = 0.05,
+    at_most_wrong: Inside[float] = 0.05,
     group: Group = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
@@ -202,10 +203,6 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     """The estimates that need no person, by the held-out ones; None if that is not asked."""
     if above is None:
         return None
-    if not 0 < wrong < 1:
-        raise UsageError(
-            f"{called('at_most_wrong')} must lie between 0 and 1, got {wrong:g}"
-        )
     together = numbered(errors.sources, len(errors))
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 

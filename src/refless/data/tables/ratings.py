@@ -310,7 +310,8 @@ def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words,
     words = {value for value in column if isinstance(value, str)}
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
-        remedy = f"say what its words mean: {map_of(words, 'score-map')}; {remedy}"
+        means = f"say what its words mean: {map_of(words, 'score-map')}"
+        remedy = f"{means} (a word with nothing behind = is no answer); {remedy}"
     return {**verdicts, **meanings}, remedy
 
 

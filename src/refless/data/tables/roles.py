@@ -165,6 +165,7 @@ class Columns:
     )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
+        weak="human_label human_verdict human_annotation expert_rating expert_score",
         hints="score scores quality *_score judge* gpt* llm*",  # or of a judge
         of="rating",
         files=RATED,

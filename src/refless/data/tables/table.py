@@ -67,8 +67,7 @@ class Read:
         n_skipped: number of bad rows.
         group: [n] values of the group column, or empty.
         first_rows: [n] number of each text's first row; empty if rows of one system are in several
-            files, whose order tells nothing.
-        first: [n] the same in any case.
+            files, whose order tells nothing; first: [n] the same in any case.
         columns: role -> what the rows call its columns.
     """
 

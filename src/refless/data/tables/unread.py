@@ -120,7 +120,7 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
     chosen = roles.all("rating")
     stems = {stem(name) for name in chosen} or ROLES["rating"].words
     siblings = [
-        name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))
+        name for name in numbered(unread, stems) if hold_ratings(rows.seen(name))
     ]
     if siblings:
         several = listed(siblings)
@@ -131,7 +131,7 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
         )
 
 
-def _holds_ratings(cells: Cells) -> bool:
+def hold_ratings(cells: Cells) -> bool:
     """Whether all cells that are not blank are numbers or words for ratings; not if all are."""
     words = {*map(spelled, cells)} - {None, *BLANKS}
     return bool(words) and all(

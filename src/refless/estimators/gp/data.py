@@ -32,6 +32,7 @@ from refless.registry.progress import Progress
 from refless.registry.spec import About
 from refless.stats.correlation import is_constant
 from refless.text.embed import BUILT_IN, Encoder
+from refless.text.embed.devices import AUTO, DEVICE, FLOAT32, PRECISION
 
 SIZE = 10  # the least that sizes can be set to
 
@@ -50,6 +51,8 @@ class Parameters:
     encoder: Annotated[
         str | None, About("gives vectors of texts: a folder or a name; or none")
     ] = BUILT_IN
+    device: Annotated[str, DEVICE] = AUTO
+    precision: Annotated[str, PRECISION] = FLOAT32
     max_sd: Annotated[
         float | None, About("no estimate with a larger deviation", above=0)
     ] = None
@@ -86,7 +89,13 @@ def kernel_names(rated: RatedPool, parameters: Parameters) -> tuple[str, ...]:
 
 def encoder_of(parameters: Parameters) -> Encoder | None:
     """The encoder that gives texts their vectors, or None."""
-    return None if parameters.encoder is None else Encoder(model=parameters.encoder)
+    if parameters.encoder is None:
+        return None
+    return Encoder(
+        model=parameters.encoder,
+        device=parameters.device,
+        precision=parameters.precision,
+    )
 
 
 def _read_texts(

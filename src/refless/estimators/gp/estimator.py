@@ -74,6 +74,9 @@ class GaussianProcess(Parameters, Estimator):
         encoder: what gives texts and sources their vectors: `wordllama`, the table of the package
             of that name; a folder, or a name in Hugging Face's cache, best of a model made for
             sentences; None for none.
+        device: where a network of transformers runs: `auto` (a graphics card if there is one),
+            `cpu` or `cuda`.
+        precision: of its numbers: `float32` or `bfloat16`.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
         max_rated: most rated texts that are learned from; out of more, so many are drawn.

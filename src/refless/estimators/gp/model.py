@@ -31,7 +31,7 @@ from refless.estimators.gp.likelihood import (
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray, codes, codes_of
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
@@ -92,7 +92,7 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
     Neither ratings nor the labels of users' groups decide.
     """
     limit = data.parameters.tune_on
-    units = codes_of(data.inputs.units)[rows]
+    units = codes(data.inputs.units)[rows]
     drawn = whole(units, limit, np.random.default_rng(0))
     if len(np.unique(units[drawn])) >= FEWEST_WHOLE:
         return drawn
@@ -104,7 +104,7 @@ def conditioned(
 ) -> Posterior:
     """The process given all ratings; is_near: for outputs of units that are rated."""
     n = len(data.y)
-    groups = np.arange(n) if is_near else codes_of(data.inputs.units)
+    groups = np.arange(n) if is_near else codes(data.inputs.units)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
     kernel = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget

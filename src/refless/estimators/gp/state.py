@@ -22,7 +22,7 @@ from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes, numbered
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
@@ -109,7 +109,7 @@ def _errors(
 
     A text with others of its unit left is estimated as an output of a rated unit is.
     """
-    units = codes_of(data.inputs.units)
+    units = codes(data.inputs.units)
     precision = model.posterior.precision()
     near_precision = None
     if near is not None and near is not model:

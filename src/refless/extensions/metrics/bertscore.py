@@ -25,6 +25,8 @@ from refless.registry.errors import MissingExtraError
 from refless.registry.signature import Signature
 from refless.registry.spec import check
 from refless.registry.version import __version__
+from refless.text.embed import Encoder
+from refless.text.embed.devices import AUTO, DEVICE, FLOAT32, PRECISION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class BERTScore(Metric):
     Attributes:
         model: folder or name of a Hugging Face encoder; needed.
         layer: its hidden layer; None for the one of BERTScore's release, else the last.
+        device: where texts are encoded: `auto`, `cpu` or `cuda`.
+        precision: of the encoder: `float32` or `bfloat16`.
         baseline: None for raw scores; `random` for the mean of up to 1,000 random pairs of the
             references.
     """
@@ -45,6 +49,8 @@ class BERTScore(Metric):
 
     model: Annotated[str | None, MODEL] = None
     layer: Annotated[int | None, LAYER] = None
+    device: Annotated[str, DEVICE] = AUTO
+    precision: Annotated[str, PRECISION] = FLOAT32
     baseline: Annotated[str | None, BASELINE] = None
 
     def __post_init__(self) -> None:
@@ -59,7 +65,7 @@ class BERTScore(Metric):
             UsageError: no model, no such layer.
         """
         check_references(outputs)
-        encoder = encoder_of(self.model, self.layer)
+        encoder = self._encoder
         references = list(chain.from_iterable(outputs.references))
         texts = sorted({*outputs.texts, *references})  # one order, however rows come
         place = {text: i for i, text in enumerate(texts)}
@@ -75,8 +81,12 @@ class BERTScore(Metric):
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        settings = settings_of(encoder_of(self.model, self.layer), self.baseline)
+        settings = settings_of(self._encoder, self.baseline)
         return Signature(self.name).plus(**settings, v=__version__)
+
+    @property
+    def _encoder(self) -> Encoder:
+        return encoder_of(self.model, self.layer, self.device, self.precision)
 
     @classmethod
     def missing(cls) -> str:

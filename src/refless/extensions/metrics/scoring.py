@@ -1,6 +1,7 @@
 """A metric run over outputs: corpus scores with intervals, overall and by system."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from refless.data.records import Outputs, picked
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.protocol import Metric, Scores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes
 from refless.registry.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of
@@ -91,7 +92,11 @@ def run(
 
 
 def interval_of(
-    scores: Scores, rows: IntArray, items: object | None, seed: int, resamples: int
+    scores: Scores,
+    rows: IntArray,
+    items: Sequence[object] | None,
+    seed: int,
+    resamples: int,
 ) -> Interval:
     """Percentile interval of the corpus score of some rows, whatever their order.
 
@@ -99,16 +104,15 @@ def interval_of(
         items: [rows] what is drawn together; None draws each row alone.
     """
     counts = scores.statistics[rows]
-    codes = np.zeros(len(rows), dtype=np.int64)
+    unit = np.zeros(len(rows), dtype=np.int64)
     if items is not None:
-        names = np.asarray(items, dtype=str)
-        codes = codes_of(names)
-    order = np.lexsort((*counts.T, codes))
+        unit = codes(items)
+    order = np.lexsort((*counts.T, unit))
     counts = counts[order]
-    codes = codes[order]
-    alone = items is None or len(np.unique(codes)) == len(rows)
-    clusters = None if alone else codes
-    units = len(rows) if alone else len(np.unique(codes))
+    unit = unit[order]
+    alone = items is None or len(np.unique(unit)) == len(rows)
+    clusters = None if alone else unit
+    units = len(rows) if alone else len(np.unique(unit))
     if units < 2:
         return UNDEFINED
     rng = np.random.default_rng(seed)

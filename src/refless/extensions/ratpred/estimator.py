@@ -36,9 +36,9 @@ from refless.registry.signature import Signature
 from refless.registry.spec import About
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
+from refless.text.embed.devices import AUTO, CPU, DEVICE, device_of
 
 FEWEST = 20  # rated texts for a network and for the choice of its epoch
-DEVICE = About("cpu or cuda; none: an accelerator where there is one")
 KEPT = ("scale", "pool", "size")  # what a signature says of the rated texts
 
 
@@ -67,6 +67,7 @@ class RatPred(Estimator, TrainingPlan):
         calibrated: bring estimates to the level of the ratings, by a line on the texts of the
             validation split.
         threads: torch's own number by default; last digits depend on it.
+        device: `auto`, `cpu` or `cuda`: another network comes about on each.
     """
 
     use_source: Annotated[bool, USE_SOURCE] = True
@@ -77,7 +78,7 @@ class RatPred(Estimator, TrainingPlan):
     folds: Annotated[int, FOLDS] = 5
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
-    device: Annotated[str | None, DEVICE] = None
+    device: Annotated[str, DEVICE] = AUTO
 
     _later: ClassVar = frozenset(
         {"calibrated", "clipped", "rounded", "folds", "threads"}
@@ -162,7 +163,7 @@ class RatPred(Estimator, TrainingPlan):
             reader,
             self,
             about,
-            device=_device(self.device),
+            device=device_of(self.device),
             progress=self.progress,
         )
 
@@ -276,7 +277,7 @@ class RatPred(Estimator, TrainingPlan):
         sources = [source for source, _ in people]
         digest = fingerprint(pool_of(texts, [0.0] * len(people), sources=sources))
         slots = "default" if set(self.slots) == SLOTS else tuple(sorted(self.slots))
-        return Signature("ratpred").plus(
+        signed = Signature("ratpred").plus(
             source=self.use_source,
             delex=slots or None,
             synthetic_errors=self.synthetic_errors,
@@ -286,6 +287,8 @@ class RatPred(Estimator, TrainingPlan):
             validation_split=self.validation_split,
             seed=self.seed,
         )
+        device = device_of(self.device)
+        return signed if device == CPU else signed.plus(device=device)
 
 
 def _reason(outputs: Outputs, i: int, value: float) -> Reason:
@@ -303,19 +306,3 @@ def _check_torch(threads: int | None) -> None:
         raise MissingExtraError("RatPred", "neural") from error
     if threads is not None:
         torch.set_num_threads(threads)
-
-
-def _device(name: str | None) -> str:
-    """The device asked for, else a graphics card if there is one; UsageError for one not here."""
-    import torch
-
-    if name is None:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1).to(name).cpu()
-    except (RuntimeError, AssertionError, ValueError) as fault:
-        why = str(fault).split("\n")[0][:80]
-        raise UsageError(
-            f"there is no device '{name}' here ({why}); use cpu or cuda"
-        ) from fault
-    return name

@@ -83,7 +83,7 @@ def modelled(
         network, state = train(
             data, how.settings, device=device, tell=_teller(progress, how, data, i)
         )
-        networks.append(network.cpu())
+        networks.append(network)
         courses.append(
             Course(
                 epochs=state.number,

@@ -18,6 +18,7 @@ from refless.files.arrays import Array, Arrays, array_of, require
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
 from refless.stats.correlation import is_constant
+from refless.text.embed.devices import AUTO, CPU, device_of
 
 if TYPE_CHECKING:
     from refless.extensions.ratpred.network import Network
@@ -118,7 +119,7 @@ class Model:
     """Trained networks, whose mean is the estimate.
 
     Attributes:
-        networks: one or more, on the CPU.
+        networks: one or more, where they were trained if that device is here.
         validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
         about: the signature of the training, the pool's fingerprint, size and scale.
         courses: how each network was trained.
@@ -148,7 +149,7 @@ class Model:
         tables = {}
         for i, network in enumerate(self.networks):
             for name, value in network.state_dict().items():
-                tables[f"{i}.{name}"] = value.numpy()
+                tables[f"{i}.{name}"] = value.cpu().numpy()
         return tables
 
     def described(self) -> dict[str, object]:
@@ -194,8 +195,11 @@ def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Mode
     """
     description = msgspec.convert(described, ModelHeader)
     _check(description)
+    networks = _networks(weights, description.dictionary, description.settings)
+    trained_on = Signature.parse(description.about.signature).get("device")
+    device = device_of(CPU if trained_on is None else AUTO)
     return Model(
-        networks=_networks(weights, description.dictionary, description.settings),
+        networks=tuple(network.to(device) for network in networks),
         settings=description.settings,
         reader=description.reader,
         dictionary=description.dictionary,

@@ -84,6 +84,11 @@ class Network(torch.nn.Module):
         )
         self.output = torch.nn.Linear(width, 1)
 
+    @property
+    def device(self) -> str:
+        """`cpu` or `cuda`."""
+        return self.output.weight.device.type
+
     @classmethod
     def empty(cls, sizes: Mapping[str, int], settings: Settings) -> Self:
         """With parameters that have no values yet; torch's own random numbers are left alone."""

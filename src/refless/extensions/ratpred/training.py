@@ -18,8 +18,12 @@ from refless.extensions.ratpred.network import Batch, Network, dropping, initial
 from refless.extensions.ratpred.settings import Settings
 from refless.registry.arrays import FloatArray
 from refless.stats.correlation import pearson, spearman
+from refless.text.embed.devices import all_digits
 
-ROWS = 64  # rows that are predicted at a time: more would not fit into fast memory
+ROWS = {  # that are predicted at a time: more would not fit into a processor's fast memory
+    "cpu": 64,
+    "cuda": 2_048,
+}
 
 
 @dataclass(slots=True)
@@ -53,13 +57,14 @@ def train(
         tell: called after each epoch with how many are done.
     """
     run = Training.begin(data, settings, device)
-    while not run.done:
-        if run.state.number == run.synthetic_epochs > 0:
-            run.restart()
-        run.epoch()
-        run.select()
-        if tell is not None:
-            tell(run.state.number)
+    with all_digits(device):
+        while not run.done:
+            if run.state.number == run.synthetic_epochs > 0:
+                run.restart()
+            run.epoch()
+            run.select()
+            if tell is not None:
+                tell(run.state.number)
     run.network.load_state_dict(run.best)
     return run.network, run.state
 
@@ -128,7 +133,7 @@ class Training:
         """Keeps the parameters if they are better than ever."""
         state = self.state
         validation = self.data.validation
-        values = predictions(self.network, validation, self.device)
+        values = predictions(self.network, validation)
         score, r, rho = _score(validation.y, values)
         if score > state.best:
             state.best = score
@@ -164,11 +169,14 @@ def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
     return (r + rho if not math.isnan(r + rho) else -2.0 - error), r, rho
 
 
-def predictions(network: Network, data: Encoded, device: str = "cpu") -> FloatArray:
-    """[n] what a network says of each row, in units of standardised ratings."""
+def predictions(network: Network, data: Encoded) -> FloatArray:
+    """[n] predictions in units of standardised ratings, computed where the network is."""
+    device = network.device
+    most = ROWS[device]
     values = np.empty(len(data))
     order = np.argsort(data.lengths.sum(axis=1), kind="stable")
-    for start in range(0, len(order), ROWS):
-        rows = order[start : start + ROWS]
-        values[rows] = network.estimates(Batch.of(data, rows, device))
+    with all_digits(device):
+        for start in range(0, len(order), most):
+            rows = order[start : start + most]
+            values[rows] = network.estimates(Batch.of(data, rows, device))
     return values

@@ -32,6 +32,17 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     return True, tuple(latest.values())
 
 
+def first_ratings(
+    rows: Iterable[Any], dimensions: Iterable[str]
+) -> dict[str, list[float]]:
+    """The ratings of an item before anybody decided, by dimension, in ascending order."""
+    values: dict[str, list[float]] = {name: [] for name in dimensions}
+    for row in rows:
+        if not row.round and row.kind != "skipped":
+            values[row.dimension].append(row.value)
+    return {name: sorted(ratings) for name, ratings in values.items()}
+
+
 def _spread(name: str, raters: list[Ratings]) -> float:
     """The largest difference between raters in a dimension."""
     values = [ratings[name].value for ratings in raters]

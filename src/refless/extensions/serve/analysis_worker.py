@@ -10,17 +10,23 @@ import os
 import random
 import sys
 import threading
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import median
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from refless.commands.compare.certificate import (
+    CertifiedStudy,
+    TakenLook,
+    study_of,
+)
+from refless.commands.compare.claims import Claim, always, always_of_rate
 from refless.commands.compare.run import compare, compare_choices
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
@@ -28,31 +34,25 @@ from refless.commands.judge.rater_agreement import rater_agreement
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
-from refless.evaluation.comparing import Standing
 from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
-from refless.extensions.serve.careless import FirstAnswer as Given
-from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (
-    BEFORE,
+    CERTIFIED,
     COMPARED,
-    OUTPUTS,
     Snapshot,
     ratings_of,
-    repeats_of,
     snapshot,
 )
-from refless.extensions.serve.project import UNTIL
-from refless.extensions.serve.result import Ask
+from refless.extensions.serve.job import Job, Rows, job_of
+from refless.extensions.serve.planned import Round, looks_due, next_due
 from refless.registry.arrays import codes
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
-from refless.stats.answers import UNKNOWN, Answer
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.forecast import Forecast, Progress, Today
 from refless.stats.intervals import Interval
@@ -63,44 +63,6 @@ AHEAD = 60  # items that are chosen ahead of their being rated
 FEWEST = 20  # ratings before anything is estimated
 Row = dict[str, Any]
 Look = dict[str, Any]  # what came of one
-Rows = list[Row]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The input of one look at one dimension; rows are as exports have them.
-
-    Attributes:
-        ask, dimension: what raters are asked; dimension is "" if it is the only one.
-        items: how many there are; scale, seed: of the task; estimator: its specification.
-        ratings: those that count; first: before anybody decided; audit: of items drawn at random.
-        rated: those of before; outputs: all that are to be rated.
-        answers: first answers, for carelessness; gold: right values by item.
-        repeats: pairs of ratings of one item by one rater.
-        revoked: raters who have no link now.
-        until: what ends the round; model: a file for the fitted estimator, if any.
-        folder: of the files that are compared; compared: the name of the ratings there.
-    """
-
-    ask: Ask
-    dimension: str = ""
-    items: int
-    scale: tuple[float, float]
-    seed: int
-    estimator: str
-    ratings: Rows
-    first: Rows
-    audit: Rows
-    rated: Rows
-    outputs: Rows
-    answers: Sequence[Given]
-    gold: Mapping[int, float]
-    repeats: Sequence[tuple[float, float]]
-    revoked: Collection[str]
-    until: str
-    model: str
-    folder: str
-    compared: str = COMPARED
 
 
 def looked(job: Job) -> Look:
@@ -167,87 +129,120 @@ def _repeated(job: Job, result: Look) -> None:
 
 def _compared(job: Job, result: Look) -> None:
     """The systems, by the ratings of items drawn at random."""
+    if job.due:
+        _planned(job, result)
+        return
     systems = {row.get("system") for row in job.outputs}
     if len(systems) < 2 or None in systems or not job.audit:
         return
-    compared = _by_command(job, looks="any")
+    compared = _by_command(job)
+    result["command"] = said_of(compared, job)
     pairs = compared.comparison.pairs
-    standings = compared.comparison.standings
-    values = []
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
-        always = couple.difference
-        complete = couple.method.startswith("ratings")
-        answer = replace(always, wide=1.0)
-        certain = answer if complete else UNKNOWN
-        ends = _always(certain, couple.rated, len(pairs), reach)
-        row = {
-            "first": couple.first,
-            "second": couple.second,
-            "difference": answer.value,
-        }
-        values.append({**row, "always": ends})
-        result["systems"].append(
-            {**row, "interval": answer.interval, "always": always.interval}
-        )
-        today = couple.today(these=False) if complete else None
+        answer = replace(couple.difference, wide=1.0)
+        result["systems"].append({
+            "first": couple.first, "second": couple.second, "difference": answer.value,
+            "interval": answer.interval, "always": couple.difference.interval,
+        })  # fmt: skip
+        by_ratings = couple.method.startswith("ratings")
+        today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
+        ends = always(couple, len(pairs), reach)
         result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
-    if job.until.startswith("every"):
-        values = [_mean(system, len(standings), reach) for system in standings]
-    result["certificate"] = certificate_of(job, values, compared.signature)
+    claim = compared.claim(job.until)
+    if claim.reached:
+        result["certificate"] = certificate_of(job, claim, compared.signature)
 
 
-def _mean(system: Standing, questions: int, reach: float) -> Row:
-    """A system's mean with its interval for any number of looks."""
-    n = system.rated if system.method.startswith("ratings") else 0
-    mean = system.mean
-    ends = _always(mean, n, questions, reach)
-    return {"system": system.name, "mean": mean.value, "always": ends}
+def said_of(compared: Any, job: Job) -> str:  # noqa: ANN401 - a result
+    """The command line of a comparison, about the files on the owner's page."""
+    line: str = compared.command.replace(f"{job.folder}{os.sep}", "")
+    return line.replace(" --looks any", "")
 
 
-def _always(answer: Answer, n: int, questions: int, reach: float = 0.0) -> Interval:
-    return always_interval(
-        answer.value, answer.error, n, answer.freedom, questions, reach
+def _planned(job: Job, result: Look) -> None:
+    """The systems at a planned look, or as they were at the last one."""
+    taken = _taken(job, result) if job.now else job.taken
+    result["round"] = msgspec.to_builtins(taken)
+    result["systems"] = taken.systems
+    result["command"] = taken.command
+    result["said"] += taken.said
+    ahead = next_due(taken, job.due)
+    if ahead is None:
+        return
+    rated = job.rated_items
+    result["needed"] = max(ahead - rated, 1) * len(job.systems)
+    if not taken.looks:
+        items = counted(rated, "rated item")
+        result["said"].append(
+            f"The first look at the systems is at {ahead}; there are {items} by now."
+        )
+
+
+def _taken(job: Job, result: Look) -> Round:
+    """The planned looks with the one that is taken now; the round may end by it."""
+    compared = _by_command(job)
+    claim = compared.claim(job.until)
+    behind = {row["system"]: row.get("behind") for row in claim.known if job.race}
+    dropped = {
+        name: behind[name]
+        for name in sorted(job.systems - {*job.kept})
+        if behind.get(name)
+    }
+    rated = job.rated_items
+    look = TakenLook(
+        items=rated,
+        spent=claim.spent,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        dropped=dropped,
     )
+    rows = [
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.difference.value,
+            "interval": pair.difference.interval,
+        }
+        for pair in compared.comparison.pairs
+    ]
+    taken = Round(
+        looks=(*job.taken.looks, look),
+        systems=tuple(rows),
+        said=claim.lines,
+        command=said_of(compared, job),
+    )
+    last = job.exhausted or rated >= job.due[-1]
+    reached = len(job.systems - {*dropped}) == 1 if job.race else claim.reached
+    if reached or last:
+        result["certificate"] = certificate_of(
+            job, claim, compared.signature, taken.looks
+        )
+    return taken
 
 
-def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """The certificate that ends a round: joint intervals for any number of looks; or None.
+def certificate_of(
+    job: Job, claim: Claim, signature: Signature, looks: Sequence[TakenLook] = ()
+) -> CertifiedStudy | None:
+    """The study whose claim ends a round; or None.
 
     At least two raters of so many ratings that careless ones would be named stand for it.
     """
-    goal = UNTIL.fullmatch(job.until)
-    if goal is None or not values:
+    if sum(count >= JUDGED for count in claim.raters.values()) < 2:
         return None
-    low, high = np.array([value["always"] for value in values]).T
-    if not (high - low <= 2 * float(goal[2])).all():
-        return None
-    counts = Counter(row["annotator"] for row in job.audit)
-    raters = sorted(name for name, count in counts.items() if count >= JUDGED)
-    if len(raters) < 2:
-        return None
-    rows = [dict(value) for value in values]
-    for row in rows:
-        row.pop("interval", None)
-    return {
-        "ratings": len(job.audit),
-        "raters": raters,
-        "known": rows,
-        "signature": str(signature),
-    }
+    arguments = replace(job, compared=CERTIFIED).arguments
+    study = study_of(arguments, claim, signature)
+    return msgspec.structs.replace(study, looks=tuple(looks), kept=tuple(job.kept))
 
 
 def _careless(job: Job, result: Look) -> None:
     """Raters who seem careless; without them, and those who were revoked, the round may end."""
-    reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
-    named = careless(job.answers, job.gold, reach)
-    for rater, reasons in named.items():
+    for rater, reasons in job.careless.items():
         result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
-    left_out = {row["annotator"] for row in job.audit} & {*named, *job.revoked}
-    if not left_out or not result["systems"]:
+    left_out = job.left_out
+    if not left_out or not result["systems"] or job.due:
         return
-    careful = [row for row in job.audit if row["annotator"] not in left_out]
+    careful = job.careful
     Path(job.folder, WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
     reduced: Look = {"said": [], "systems": []}
     if careful:
@@ -266,19 +261,10 @@ def _careless(job: Job, result: Look) -> None:
             result["said"].append(f"{about}: {values}.")
 
 
-def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
+def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     """The result of the command on the owner's page, from the files on that page."""
-    folder = Path(job.folder)
-    choices = job.ask != "rating"
-    if job.dimension:
-        options["dimension"] = job.dimension
-    if choices:
-        return compare_choices(str(folder / job.compared), **options)
-    before = [str(folder / BEFORE)] if job.rated else []
-    return compare(
-        str(folder / OUTPUTS), rated=[*before, str(folder / job.compared)], seed=job.seed,
-        estimator=job.estimator, scale=job.scale, **options,
-    )  # fmt: skip
+    function = compare if job.ask == "rating" else compare_choices
+    return job.arguments.compared(Path(job.folder), function)
 
 
 def _settled(
@@ -348,80 +334,30 @@ def _preferred(job: Job, result: Look) -> None:
     if len(systems) < 2:
         return
     compared = _by_command(job)
+    result["command"] = said_of(compared, job)
+    questions = len(compared.wins)
     for win in compared.wins:
-        answer, n = preference(job.audit, win.first, win.second)
-        ends = _always(answer, n, len(compared.wins))
-        low, high = np.clip(ends, 0, 1).tolist()
         rate = win.by_item
+        ends = always_of_rate(rate, questions)
         result["systems"].append({
             "first": win.first, "second": win.second, "difference": rate.rate,
-            "interval": rate.interval, "always": (low, high),
+            "interval": rate.interval, "always": ends,
         })  # fmt: skip
+        n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
-        today = Today(progress=progress, error=answer.error, freedom=answer.freedom)
-        missing = more_to_settle(answer.value - 0.5, today, len(compared.wins))
-        ends = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win.first, win.second, ends, missing, job))
-    result["certificate"] = certificate_of(job, result["systems"], compared.signature)
-
-
-def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
-    """The share of items for which the second system is preferred, and their number n.
-
-    The share includes two made-up choices, one each way: without them, a few choices that agree
-    would seem exact.
-    """
-    items: dict[str, list[float]] = {}
-    for row in choices:
-        if {row["chosen_system"], row["rejected_system"]} == {first, second}:
-            share = 0.5 if row["tie"] else float(row["chosen_system"] == second)
-            items.setdefault(row.get("item") or row["id"], []).append(share)
-    n = len(items)
-    shares = [*map(fmean, items.values()), 1.0, 0.0]
-    error = stdev(shares) / math.sqrt(len(shares))
-    return Answer(value=fmean(shares), error=error, freedom=max(1, n - 1)), n
+        today = Today(progress=progress, error=rate.error, freedom=rate.freedom)
+        missing = more_to_settle(rate.rate - 0.5, today, questions)
+        low, high = ends
+        beyond = (low - 0.5, high - 0.5)
+        result["said"].append(_settled(win.first, win.second, beyond, missing, job))
+    claim = compared.claim(job.until)
+    if claim.reached:
+        result["certificate"] = certificate_of(job, claim, compared.signature)
 
 
 Part = Callable[[Job, dict[str, Any]], None]
 RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _careless, _chosen)
 CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
-
-
-def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
-    """The job of one look, from its settings and the ratings of one dimension."""
-
-    def rows_about(rows: Rows) -> Rows:
-        return [row for row in rows if row.get("dimension", dimension) == dimension]
-
-    gold = {}
-    for item in settings["gold"]:
-        if item["id"] in now.names and item["dimension"] in ("", dimension):
-            number = now.names.index(item["id"]) + 1
-            gold[number] = item["answer"]
-    outputs = [*chain(*now.texts)] if now.ask == "rating" else []
-    ratings = rows_about(ratings_of(now))
-    first = rows_about(ratings_of(now, first=True))
-    audit = rows_about(ratings_of(now, audit=True))
-    return Job(
-        ask=now.ask,
-        dimension=dimension if len(now.dimensions) > 1 else "",
-        items=len(now.texts),
-        scale=now.scales.get(dimension, now.scale),
-        seed=now.seed,
-        estimator=settings["estimator"],
-        ratings=ratings,
-        first=first,
-        audit=audit,
-        rated=rows_about(settings["rated"]),
-        outputs=outputs,
-        answers=answers_of(now.current, dimension, now.ask),
-        gold=gold,
-        repeats=repeats_of(now, dimension),
-        revoked=settings["revoked"],
-        until=settings["until"],
-        model=settings["model"] if dimension == now.dimensions[0] else "",
-        folder=settings["folder"],
-    )
 
 
 def _end_with_parent() -> None:
@@ -446,9 +382,43 @@ def results_of(settings: Mapping[str, Any]) -> dict[str, Look]:
     with engine.connect() as db:
         now = snapshot(db)
     engine.dispose()
-    rows = as_jsonl(ratings_of(now, audit=True))
-    Path(settings["folder"], COMPARED).write_text(rows, encoding="utf-8")
-    return {name: looked(job_of(settings, now, name)) for name in now.dimensions}
+    jobs = {name: job_of(settings, now, name) for name in now.dimensions}
+    if settings["looks"]:
+        jobs = _with_looks(jobs, settings, now)
+    else:
+        _write(settings, COMPARED, ratings_of(now, audit=True))
+    results = {name: looked(job) for name, job in jobs.items()}
+    if all(result.get("certificate") for result in results.values()):
+        _write(settings, CERTIFIED, [*chain(*(job.careful for job in jobs.values()))])
+    return results
+
+
+def _with_looks(
+    jobs: Mapping[str, Job], settings: Mapping[str, Any], now: Snapshot
+) -> dict[str, Job]:
+    """The jobs with their planned looks; one is taken for all dimensions at once.
+
+    Careless raters, and those without a link, have no part in it.
+    """
+    planned = {}
+    for name, job in jobs.items():
+        unknown = [row for i, row in enumerate(job.outputs, 1) if i not in now.gold]
+        planned[name] = replace(
+            job,
+            audit=job.careful,
+            due=looks_due(unknown, settings["looks"]),
+            taken=msgspec.convert(settings["rounds"].get(name, {}), Round),
+            exhausted=now.drawn == len(now.texts),
+        )
+    ready = not settings["ended"] and all(job.is_due for job in planned.values())
+    if ready:
+        _write(settings, COMPARED, [*chain(*(job.audit for job in planned.values()))])
+    return {name: replace(job, now=ready) for name, job in planned.items()}
+
+
+def _write(settings: Mapping[str, Any], name: str, rows: Rows) -> None:
+    """Writes a file that the owner can download."""
+    Path(settings["folder"], name).write_text(as_jsonl(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class Assignment:
         practice, gold: places of items whose ratings are known, which no other stream shows; raters
             see the first ones before all else.
         decider: the rater who decides where others differ, and is asked nothing else.
+        retired: places of texts of systems that were dropped, which nobody is asked about.
     """
 
     task: Task
@@ -62,6 +63,7 @@ class Assignment:
     practice: tuple[int, ...] = ()
     gold: tuple[int, ...] = ()
     decider: int | None = None
+    retired: frozenset[int] = frozenset()
     _states_of: dict[int, States] = field(default_factory=dict)
     done: list[int] = field(default_factory=list)  # ratings of each item
     _skipped: list[int] = field(default_factory=list)
@@ -74,6 +76,8 @@ class Assignment:
     _states: dict[int, Counter[str]] = field(default_factory=dict)
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
     standards: frozenset[int] = frozenset()  # practice and gold
+    _unasked: frozenset[int] = frozenset()  # these, and those retired
+    _shared_asked: int = 0  # of the first items, those that are asked about
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
     _reached: int = 0  # the first items of the audit's order that were rated or skipped
@@ -87,12 +91,24 @@ class Assignment:
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
         self.standards = frozenset({*self.practice, *self.gold})
-        unshared = self.unknown(len(self.sizes)) - self.unknown(self.shared)
+        self._unasked = self.standards | self.retired
+        self._shared_asked = self._asked(self.shared)
+        unshared = self._asked(len(self.sizes)) - self._shared_asked
         self._missing = self.task.per_item * unshared
+        self._advance()
 
     def unknown(self, count: int) -> int:
         """So many of the first items have no known rating."""
         return count - sum(place < count for place in self.standards)
+
+    def _asked(self, count: int) -> int:
+        """So many of the first items are asked about."""
+        return count - sum(place < count for place in self._unasked)
+
+    @property
+    def window(self) -> int:
+        """Open items of which a rater is shown one: the first if answers go by item."""
+        return 1 if self.task.project.looks else WINDOW
 
     @property
     def audited(self) -> int:
@@ -126,7 +142,9 @@ class Assignment:
         self.rated -= self.done[item] > 0
         self.done[item] += newly_done
         self.rated += self.done[item] > 0
-        if item in self.standards:
+        if stream == AUDIT:
+            self._by_lot.add(item)
+        if item in self._unasked:
             return
         if item < self.shared:
             answered = (state != OPEN) - (before not in ("", OPEN))
@@ -142,10 +160,12 @@ class Assignment:
             leases[rater] = until
         if not self._is_answered(item):
             self._reached = min(self._reached, item)
-        if stream == AUDIT:
-            self._by_lot.add(item)
+        self._advance()
+
+    def _advance(self) -> None:
+        """Moves on to the first item that is asked about and not answered."""
         while self._reached < len(self.sizes) and (
-            self._reached in self.standards or self._is_answered(self._reached)
+            self._reached in self._unasked or self._is_answered(self._reached)
         ):
             self._reached += 1
 
@@ -195,14 +215,14 @@ class Assignment:
         if rater == self.decider:
             return len(self.disputed)
         raters = max(1, len(self._states_of))
-        common = self.unknown(self.shared) - self._common.get(rater, 0)
+        common = self._shared_asked - self._common.get(rater, 0)
         states = self.states(rater)
         limit = self.task.project.most_items or len(self.sizes)
         unanswered = max(0, limit - states[DONE] - states[SKIPPED])
         return min(common + -(-self._missing // raters), unanswered)
 
     def _lacks(self, item: int) -> int:
-        if item in self.standards:
+        if item in self._unasked:
             return 0
         return max(0, self.task.per_item - self.done[item])
 
@@ -225,13 +245,13 @@ class Assignment:
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (item, 0) in states or item in self.standards:
+            if (item, 0) in states or item in self._unasked:
                 continue
             if not self._is_open(item, rater, now):
                 continue
             yield item
             count += 1
-            if count == WINDOW:
+            if count == self.window:
                 return
 
     def _is_open(self, item: int, rater: int, now: float) -> bool:
@@ -254,7 +274,7 @@ class Assignment:
         return [
             item
             for item in rated[:-APART]
-            if (item, 1) not in states and item not in self.standards
+            if (item, 1) not in states and item not in self._unasked
         ]
 
     def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +17,22 @@ from typing import Any
 
 import msgspec
 
+from refless.commands.compare.certificate import (
+    METHODS,
+    Certificate,
+    CertifiedStudy,
+    TakenLook,
+)
+from refless.commands.compare.claims import RACE
 from refless.data.rows import rows_of
 from refless.extensions.serve.acts import RATER, Rater
 from refless.extensions.serve.assignment import DONE, SKIPPED
-from refless.extensions.serve.exports import BEFORE, COMPARED, OUTPUTS
+from refless.extensions.serve.exports import BEFORE, CERTIFIED, COMPARED, OUTPUTS
+from refless.extensions.serve.items import kept_in
+from refless.extensions.serve.planned import Round
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
+from refless.registry.plural import counted
 from refless.report.export import as_jsonl
 
 Look = dict[str, Any]  # what one look told
@@ -60,10 +70,12 @@ class Live:
         )
         self.files = written(store, rated, self.folder)
         self.commands: list[str] = []  # that give the systems' numbers, after a look
+        self.certificate: Look | None = None
         self.acts = 0  # of raters, since the service began
         self._count_then = 0  # ratings at the last look
         self._acts_then = 0
-        self._certify(self.looks[-1].get("certificate") if self.looks else None)
+        self._show_compared()
+        self._certify()
 
     def touch(self, acts: int = 0) -> None:
         """Something changed; raters did something, if so many acts."""
@@ -87,8 +99,7 @@ class Live:
             try:
                 count = self._count()
                 resting = newer and not change.is_set()
-                grown = count >= self._count_then * 1.1 + 1
-                stays = count < FEWEST or not (grown or resting)
+                stays = count < FEWEST or not (self._grown(count) or resting)
                 if self.ended or stays:  # type: ignore[redundant-expr]
                     continue
                 self._count_then = count
@@ -110,43 +121,88 @@ class Live:
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
         results = await _run(self._job())
-        latest = self.folder / f"shown-{COMPARED}"
-        if (self.folder / COMPARED).exists():
-            (self.folder / COMPARED).replace(latest)
-        self.files[COMPARED] = latest
-        self.commands = commands_of(
-            self.store.task, self.estimator, self.files, results
-        )
-        look = {"n": max(part["n"] for part in results.values()), "dimensions": results}
-        look["certificate"] = self.certificate or certificate(self.store.task, results)
-        await asyncio.to_thread(self.store.keep_fit, look)
+        look: Look = {"n": max(part["n"] for part in results.values())}
+        look |= {"dimensions": results, "certificate": None}
+        if not self.certificate:
+            look["certificate"] = certificate(self.store.task, results)
+        if look["certificate"]:
+            look["certified"] = self._written(CERTIFIED)
+        if self.project.looks and (self.folder / COMPARED).exists():
+            look["compared"] = self._written(COMPARED)
+        await asyncio.to_thread(self.store.keep_fit, look, dropped_in(results))
         self.looks.append(look)
-        self._certify(look["certificate"])
+        self._show_compared()
+        self._certify()
         active = next(iter(results.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
+    def _written(self, name: str) -> str:
+        """The content of a file that a look has written."""
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def _latest(self, name: str) -> Look:
+        """The latest look that has something of this name; empty if none has."""
+        having = (look for look in reversed(self.looks) if look.get(name))
+        return next(having, {})
+
+    def _show_compared(self) -> None:
+        """The ratings of the latest comparison, with its commands; planned looks are kept."""
+        file = self.folder / COMPARED
+        latest = self._latest("compared")
+        if latest:
+            file.write_text(latest["compared"], encoding="utf-8")
+        if file.exists():
+            shown = self.folder / f"shown-{COMPARED}"
+            self.files[COMPARED] = file.replace(shown)
+            self.commands = commands_of(self.looks[-1]["dimensions"])
+
+    def _grown(self, count: int) -> bool:
+        """Whether there are a tenth more ratings, or enough for the next planned look."""
+        last = self.looks[-1]["dimensions"] if self.looks else {}
+        needed = [part["needed"] for part in last.values() if part.get("needed")]
+        further: float = min([self._count_then * 0.1 + 1, *needed])
+        return count >= self._count_then + further
+
     def rater_changed(self) -> None:
         """Somebody's link was revoked or made anew: a certificate that rests on them ends."""
-        self._certify(self.certificate)
+        self._certify()
+        self.touch(acts=1)
+
+    def put_back(self, system: str) -> None:
+        """Raters are asked about a dropped system again: a certificate without it ends."""
+        self.store.put_back(system)
+        self._certify()
         self.touch(acts=1)
 
     def _revoked(self) -> list[str]:
         """Raters who have no link now."""
         return [rater.name for rater in self.store.raters() if rater.link < 0]
 
-    def _certify(self, last: Look | None) -> None:
-        """Ends the round where it reached what it was to end by; another goal is another round."""
-        parts = [*last["dimensions"].values()] if last else []
-        raters = set().union(*(part.get("raters", ()) for part in parts))
-        holds = last is not None and last["until"] == self.project.until
-        revoked = raters & {*self._revoked()}
-        self.certificate = last if holds and not revoked else None
+    def _certify(self) -> None:
+        """Ends the round by its latest certificate, if that still holds."""
+        look = self._latest("certificate")
+        last: Look = look.get("certificate", {})
+        self.certificate = last if last and self._holds(last) else None
         self.store.ended = self.certificate is not None
-        self.files.pop(CERTIFICATE, None)
+        for name in (CERTIFICATE, CERTIFIED):
+            self.files.pop(name, None)
         if self.certificate:
-            file = self.folder / CERTIFICATE
-            file.write_text(json.dumps(last, indent=1), encoding="utf-8")
-            self.files[CERTIFICATE] = file
+            content = {
+                CERTIFICATE: json.dumps(last, indent=1),
+                CERTIFIED: look.get("certified", ""),
+            }
+            for name, text in content.items():
+                self.files[name] = self.folder / name
+                self.files[name].write_text(text, encoding="utf-8")
+
+    def _holds(self, last: Look) -> bool:
+        """Whether a certificate is of this goal, its raters have links, and no system came back."""
+        studies = [*last["dimensions"].values()]
+        raters = set().union(*(study["raters"] for study in studies))
+        kept = set().union(*(study.get("kept", ()) for study in studies))
+        revoked = raters & {*self._revoked()}
+        same: bool = last["until"] == self.project.until
+        return same and not revoked and kept == {*self._kept()}
 
     def _job(self) -> bytes:
         """The settings of a look, as JSON; it reads the rest from the database."""
@@ -159,9 +215,39 @@ class Live:
                 "folder": str(self.folder),
                 "gold": self.project.gold,
                 "until": self.project.until,
+                "looks": self.project.looks,
+                "rounds": self._rounds(),
+                "kept": self._kept(),
+                "ended": self.certificate is not None,
                 "revoked": self._revoked(),
             }
         )
+
+    def _kept(self) -> list[str]:
+        """The systems that were dropped and put back."""
+        return self.store.database.read(kept_in)
+
+    def _rounds(self) -> Look:
+        """The planned looks that were taken, by dimension."""
+        last = self.looks[-1]["dimensions"] if self.looks else {}
+        return {name: part["round"] for name, part in last.items() if part.get("round")}
+
+    def _race(self) -> list[Look]:
+        """The standing of each system in a race, by dimension."""
+        if self.project.until != RACE:
+            return []
+        kept = self._kept()
+        rows = []
+        for name, part in self._rounds().items():
+            dropped = msgspec.convert(part, Round).dropped(())
+            for system in sorted({*self.store.outputs.systems}):
+                row = {"dimension": name, "system": system, "standing": "left"}
+                if system in dropped:
+                    row["standing"] = standing_of(system, *dropped[system])
+                if system in dropped and system in kept:
+                    row["standing"] += "; put back"
+                rows.append(row | {"retired": system in self.store.retired})
+        return rows
 
     def state(self) -> Look:
         """The content of the page, without reading ratings from the database."""
@@ -181,6 +267,7 @@ class Live:
             "dimensions": look["dimensions"],
             "certificate": self.certificate,
             "commands": self.commands,
+            "race": self._race(),
             "agreements": agreements_of(self.store.task, look["dimensions"]),
             "files": [*self.files] if shows_files else [],
             "raters": raters,
@@ -228,25 +315,26 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
     return {name: folder / name for name, content in files.items() if content}
 
 
-def commands_of(
-    task: Task, estimator: str, files: Iterable[str], look: Look
-) -> list[str]:
+def dropped_in(results: Look) -> list[str]:
+    """The systems that were dropped in every dimension."""
+    dropped = [
+        {*msgspec.convert(part["round"], Round).dropped(())}
+        for part in results.values()
+        if part.get("round")
+    ]
+    return sorted(set.intersection(*dropped)) if len(dropped) == len(results) else []
+
+
+def standing_of(system: str, number: int, look: TakenLook) -> str:
+    """The look at which a system was dropped, and the system that it is behind."""
+    items = counted(look.items, "item")
+    behind = look.dropped[system]
+    return f"dropped at look {number}, after {items} ({look.at}): worse than {behind}"
+
+
+def commands_of(look: Look) -> list[str]:
     """The commands that give the numbers of the systems, from the files on the page."""
-    rated = task.ask == "rating"
-    words = ["refless", "compare", OUTPUTS if rated else COMPARED]
-    for name in files if rated else ():
-        words += ["--rated", name] if name not in {OUTPUTS, CERTIFICATE} else []
-    options = ["--estimator", estimator] if rated and estimator != "gp" else []
-    options += ["--seed", str(task.seed)] if rated and task.seed else []
-    several = len(task.dimensions) > 1
-    commands = []
-    for name in (name for name, part in look.items() if part["systems"]):
-        scale = (
-            ["--scale", *(f"{end:g}" for end in task.scale_of(name))] if rated else []
-        )
-        choice = ["--dimension", name] if several else []
-        commands.append(shlex.join([*words, *scale, *options, *choice]))
-    return commands
+    return [part["command"] for part in look.values() if part["systems"]]
 
 
 def agreements_of(task: Task, look: Look) -> list[str]:
@@ -266,18 +354,21 @@ def agreements_of(task: Task, look: Look) -> list[str]:
 
 
 def certificate(task: Task, results: Look) -> Look | None:
-    """The certificates that ended the round, of each dimension; None if one has none yet."""
-    reached = {name: part.get("certificate") for name, part in results.items()}
-    if not all(reached.values()):
+    """The certificate that ends the round, with the study of each dimension; None if one has none.
+
+    `certified.jsonl` has the ratings on which it rests.
+    """
+    studies = {name: part.get("certificate") for name, part in results.items()}
+    if not all(studies.values()):
         return None
-    return {
-        "until": task.project.until,
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "confidence": 0.95,
-        "method": "intervals of the items drawn at random that hold together and however often "
-        "one looks: asymptotic confidence sequences (Robbins 1970), Bonferroni",
-        "dimensions": reached,
-    }
+    ends = Certificate(
+        until=task.project.until,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        method=METHODS["planned" if task.project.looks else "any"],
+        dimensions=msgspec.convert(studies, dict[str, CertifiedStudy]),
+    )
+    content: Look = msgspec.json.decode(msgspec.json.encode(ends))
+    return content
 
 
 async def until(change: asyncio.Event, patience: float, breath: float = BREATH) -> None:

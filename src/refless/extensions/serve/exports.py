@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from io import BytesIO
 from itertools import chain
 from statistics import fmean
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -16,7 +18,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
-from refless.extensions.serve.items import FIXED
+from refless.extensions.serve.items import FIXED, RETIRED
 from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import (
     TIE,
@@ -26,13 +28,14 @@ from refless.extensions.serve.schema import (
     raters,
     settings,
 )
-from refless.report.export import as_csv, as_jsonl, as_parquet
+from refless.report.export import as_csv, as_jsonl
 
 Row = dict[str, Any]
 Export = Callable[[Connection], str | bytes]
 OUTPUTS = "outputs.jsonl"
 BEFORE = "before.jsonl"
 COMPARED = "compared.jsonl"
+CERTIFIED = "certified.jsonl"  # the ratings on which a certificate rests
 SHOWN = ("round", "position", "sides", "stream", "probability")  # columns of an event
 
 
@@ -96,7 +99,13 @@ def snapshot(db: Connection) -> Snapshot:
     units = [_texts_of(row) for row in rows]
     texts = [*chain(*units)]
     columns = [name for name in NAMED if any(text.get(name) for text in texts)]
-    drawn = db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0
+    retired = {*json.loads(values.get(RETIRED, "[]"))}
+    unasked = [
+        row.id
+        for row, unit in zip(rows, units, strict=True)
+        if retired and unit[0]["system"] in retired
+    ]
+    drawn = db.execute(sql.DRAWN, {"passed": [*gold, *unasked]}).scalar() or 0
     return Snapshot(
         ask=settled["ask"],
         scale=tuple(settled["scale"]),
@@ -324,20 +333,23 @@ def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
     return f"{who}: {content}"
 
 
-def _items_csv(db: Connection) -> str:
-    return as_csv(items_of(db), safe=True)
+def _everything(db: Connection) -> bytes:
+    """All other files in one."""
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as file:
+        for name, export in EXPORTS.items():
+            if export is not _everything:
+                file.writestr(name, export(db))
+    return packed.getvalue()
 
 
-_ratings_csv = _ratings(partial(as_csv, safe=True))
-_audit = _ratings(as_jsonl, audit=True)
-_first = _ratings(as_jsonl, first=True)
-EXPORTS: dict[str, tuple[str, Export]] = {
-    "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
-    "ratings.csv": ("the same as CSV, for spreadsheets", _ratings_csv),
-    "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
-    "label-studio.json": ("the same for Label Studio", _label_studio),
-    "audit.jsonl": ("ratings of items drawn at random", _audit),
-    "first.jsonl": ("ratings before anybody decided", _first),
-    "items.csv": ("an item a row: ratings, flags, reasons for skips", _items_csv),
-    "events.jsonl": ("every act, what was undone too, and what was shown", _events),
+EXPORTS: dict[str, Export] = {
+    "ratings.jsonl": _ratings(as_jsonl),
+    "ratings.csv": _ratings(partial(as_csv, safe=True)),
+    "label-studio.json": _label_studio,
+    "audit.jsonl": _ratings(as_jsonl, audit=True),
+    "first.jsonl": _ratings(as_jsonl, first=True),
+    "items.csv": lambda db: as_csv(items_of(db), safe=True),
+    "events.jsonl": _events,
+    "everything.zip": _everything,
 }

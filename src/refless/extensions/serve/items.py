@@ -3,7 +3,7 @@
 import json
 import random
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import digest_of
 
+RETIRED = "retired"  # settings: systems that were dropped, and those put back
+KEPT = "kept"
 FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
 
 
@@ -36,11 +38,17 @@ class Items:
 
     @classmethod
     def shuffled(
-        cls, outputs: Outputs, units: Sequence[tuple[int, ...]], seed: int
+        cls, outputs: Outputs, units: Sequence[tuple[int, ...]], task: Task
     ) -> "Items":
-        """Items in an order that the seed determines."""
+        """Items in an order that the seed determines; for planned looks answers go by item."""
         order = [*range(len(units))]
-        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        if task.project.looks:
+            labels = outputs.items or outputs.sources or outputs.ids
+            places: dict[str, int] = {}
+            for i in order:
+                places.setdefault(labels[units[i][0]], len(places))
+            order.sort(key=lambda i: places[labels[units[i][0]]])
         shuffled = [units[i] for i in order]
         names = [" / ".join(picked(outputs.ids, unit)) for unit in shuffled]
         return cls(outputs, shuffled, names)
@@ -71,6 +79,15 @@ class Items:
             "text": self.outputs.texts[i],
         }
 
+    def places_of_systems(self, names: Collection[str]) -> frozenset[int]:
+        """The places of texts that these systems wrote."""
+        systems = self.outputs.systems
+        return frozenset(
+            place
+            for place, unit in enumerate(self.units)
+            if names and systems[unit[0]] in names
+        )
+
     def places(self, names: Iterable[str]) -> tuple[int, ...]:
         """The places of items that are among these, in the order of their names."""
         return tuple(self.names.index(name) for name in names if name in self.names)
@@ -86,6 +103,7 @@ def settle(db: Connection, round_items: Items, task: Task) -> str:
     contents = [json.dumps(row) for row in rows]
     settled = {name: json.dumps(getattr(task, name)) for name in FIXED}
     settled["items"] = digest_of([range(len(rows)), contents])
+    settled["plan"] = task.project.plan
     stored = {row.name: row.value for row in db.execute(select(settings))}
     if "items" not in stored:
         stored = settled | {"secret": secrets.token_hex(32)}
@@ -97,9 +115,7 @@ def settle(db: Connection, round_items: Items, task: Task) -> str:
     gold = sorted({place + 1 for place in places})
     chosen = {"adjudicate": task.project.adjudicate, "gold": gold}
     for name, choice in chosen.items():
-        # a run may change it
-        db.execute(sa.delete(settings).where(settings.c.name == name))
-        _write(db, name, json.dumps(choice))
+        keep_setting(db, name, json.dumps(choice))  # a run may change it
     return str(stored["secret"])
 
 
@@ -107,9 +123,53 @@ def _write(db: Connection, name: str, value: str) -> None:
     db.execute(insert(settings), {"name": name, "value": value})
 
 
+def keep_setting(db: Connection, name: str, value: str) -> None:
+    """Writes a setting in the place of an earlier one."""
+    db.execute(sa.delete(settings).where(settings.c.name == name))
+    _write(db, name, value)
+
+
+def retired_in(db: Connection) -> list[str]:
+    """The systems that were dropped, and that nobody is asked about."""
+    return _systems(db, RETIRED)
+
+
+def kept_in(db: Connection) -> list[str]:
+    """The systems that were put back, whatever later looks show."""
+    return _systems(db, KEPT)
+
+
+def retire(db: Connection, dropped: Collection[str], back: str = "") -> bool:
+    """Whether other systems are retired now: those dropped, but for all that were put back.
+
+    Args:
+        dropped: systems; back: another one that is put back, if any.
+    """
+    kept = {*kept_in(db), back} - {""}
+    retired = sorted({*dropped} - kept)
+    if retired == retired_in(db):
+        return False
+    keep_setting(db, KEPT, json.dumps(sorted(kept)))
+    keep_setting(db, RETIRED, json.dumps(retired))
+    return True
+
+
+def _systems(db: Connection, name: str) -> list[str]:
+    """The systems that a setting lists; none if it was never written."""
+    query = select(settings.c.value).where(settings.c.name == name)
+    names: list[str] = json.loads(db.execute(query).scalar() or "[]")
+    return names
+
+
 def _check_settings(settled: Mapping[str, str], stored: Mapping[str, str]) -> None:
     """Raises UsageError if a database was made for other outputs, or with other settings."""
     remedy = f"name another with {called('database')}, or give what it was made with"
+    plan = stored.get("plan", "")
+    if settled["plan"] != plan:
+        raise UsageError(
+            f"this database was made with {plan or 'no looks planned'}, now it is "
+            f"{settled['plan'] or 'no looks planned'}; {remedy}"
+        )
     if settled["items"] != stored["items"]:
         raise UsageError(f"this database is about other outputs; {remedy}")
     for name in FIXED:

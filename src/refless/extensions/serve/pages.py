@@ -81,6 +81,7 @@ class Pages:
             Route("/owner/live", owner(self.lived)),
             post("/owner/raters", owner(self.invite)),
             post("/owner/raters/{key:int}/{act}", owner(self.relink)),
+            post("/owner/systems", owner(self.put_back)),
             Route("/owner/export/{name}", owner(self.export)),
         ]
 
@@ -183,7 +184,7 @@ class Pages:
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self.live.state)
-            values |= {**state, "exports": EXPORTS, "everybody": everybody}
+            values |= {**state, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         guidelines = await run_in_threadpool(
             html_of, task.project.guidelines, "markdown"
@@ -304,6 +305,14 @@ class Pages:
         link = self._link(rater) if act == "link" else ""
         return JSONResponse({"name": rater.name, "link": link})
 
+    async def put_back(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """Asks raters about a system again that a race has dropped."""
+        system = (await request.body()).decode("utf-8", "replace")
+        if system not in self.store.retired:
+            raise HTTPException(404, "No such system was dropped.")
+        await run_in_threadpool(self.live.put_back, system)
+        return JSONResponse({"system": system})
+
     def _link(self, rater: Rater) -> str:
         """The link's path: where the service is, the owner's browser knows, a header may lie."""
         return f"/join/{self.access.link(rater)}"
@@ -315,8 +324,7 @@ class Pages:
             file = self.live.files[name]
             content: str | bytes = await run_in_threadpool(file.read_bytes)
         elif name in EXPORTS:
-            _, export = EXPORTS[name]
-            content = await run_in_threadpool(self.store.database.read, export)
+            content = await run_in_threadpool(self.store.database.read, EXPORTS[name])
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from refless.commands.compare.claims import GOAL
 from refless.files.untrusted import reading
 from refless.registry.errors import InputError
 from refless.report.templates import escaped
@@ -19,9 +20,6 @@ from refless.report.templates import escaped
 TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)
 WEB = re.compile(r"((?i:https?)://\w\S*)?")  # a link to a host, or none
 Render = Literal["plain", "markdown", "chat"]
-UNTIL = re.compile(
-    r"(difference|every system's mean|win rate)(?: known)? to (?!0*\.?0*$)(\d*\.?\d+)"
-)
 Share = Annotated[float, Meta(ge=0, le=1)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
 
@@ -56,7 +54,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         gold: outputs with right ratings; gold_share: share of items that are gold until all were.
         adjudicate: points of the scale beyond which raters differ, and somebody decides; 0: nobody.
         until: "difference known to 0.2", or "every system's mean to 0.15": what ends the round; of
-            pairs "win rate known to 0.1".
+            pairs "win rate known to 0.1"; with looks also "difference shown", or "best known".
+        looks: at which the round may end, equally far apart; 0 for any number.
         join: whether one link makes a rater of each person who opens it; contact: who asks them.
         most_items: that a rater is shown; 0 for no limit. pay: for all of them, in money.
         completion_code, return_url: what a rater who is through is shown.
@@ -73,13 +72,19 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
     adjudicate: Amount = 0.0
-    until: Annotated[str, Meta(pattern=f"^({UNTIL.pattern})?$")] = ""
+    until: Annotated[str, Meta(pattern=f"^({GOAL.pattern})?$")] = ""
+    looks: Annotated[int, Meta(ge=0, le=50)] = 0
     join: bool = False
     contact: str = ""
     most_items: Annotated[int, Meta(ge=0)] = 0
     pay: Amount = 0.0
     completion_code: str = ""
     return_url: str = ""
+
+    @property
+    def plan(self) -> str:
+        """The plan of the looks, which no later run changes; "" without one."""
+        return f"until = '{self.until}', looks = {self.looks}" if self.looks else ""
 
 
 def project_of(path: str) -> Project:

@@ -9,6 +9,7 @@ from itertools import chain, combinations
 from os import PathLike, fspath
 from typing import Annotated, Any
 
+from refless.commands.compare.claims import RACE
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
     About,
@@ -33,14 +34,16 @@ from refless.commands.parameters import (
 from refless.commands.rows import outputs_of, told_pool
 from refless.commands.warnings import note
 from refless.data.records import Outputs
-from refless.data.rows import rating_rows
+from refless.data.rows import rating_rows, rows_of
 from refless.data.tables import dimension_of
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.exports.label_studio import page_in
+from refless.extensions.serve.planned import FEWEST, items_answered
 from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
@@ -212,7 +215,7 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
     if project.adjudicate and not steps:
         remedy = f"leave out {called('ask')}"
         raise InputError("adjudicate is about ratings", path=path, remedy=remedy)
-    _check_until(project.until, texts, path, rated=bool(steps))
+    _check_until(project, texts, path, rated=bool(steps))
     gold = project.gold
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
         ("labels", project.labels, [*steps, *points]),
@@ -229,8 +232,10 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
             raise InputError(problem, path=path, remedy=f"it may have {names}")
 
 
-def _check_until(goal: str, texts: Outputs, path: str, *, rated: bool) -> None:
+def _check_until(project: Project, texts: Outputs, path: str, *, rated: bool) -> None:
     """Raises InputError for a goal that these outputs, or ratings and choices, cannot reach."""
+    goal = project.until
+    _check_looks(project, texts, path)
     fits = goal.startswith("win rate") is not rated
     if not goal or (fits and len({*texts.systems}) > 1):
         return
@@ -239,6 +244,28 @@ def _check_until(goal: str, texts: Outputs, path: str, *, rated: bool) -> None:
         "until compares systems: give outputs of several; choices tell a win rate alone"
     )
     raise InputError(problem, path=path, remedy=remedy)
+
+
+def _check_looks(project: Project, texts: Outputs, path: str) -> None:
+    """Raises InputError for planned looks that nothing ends, or for which there are few items."""
+    goal = project.until
+    ends = goal in {"difference shown", RACE} or goal.startswith("difference known")
+    if bool(project.looks) is not ends and (project.looks or goal == RACE):
+        problem = f"looks is {project.looks}, and until is {goal!r}"
+        remedy = (
+            "looks = 5 goes with until = 'difference shown', 'best known', or "
+            "'difference known to 0.2'"
+        )
+        raise InputError(problem, path=path, remedy=remedy)
+    if not project.looks:
+        return
+    items = items_answered(rows_of(texts), {*texts.systems})
+    if items < FEWEST * project.looks:
+        problem = (
+            f"{counted(items, 'item')} that all systems answered are too few for "
+            f"{project.looks} looks"
+        )
+        raise InputError(problem, path=path, remedy=f"plan {items // FEWEST} or fewer")
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:

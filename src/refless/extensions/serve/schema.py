@@ -129,11 +129,11 @@ CURRENT_ROWS = text(
 )
 OF_ITEM = text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
 DRAWN = text(  # the last item that was drawn at random, where all before it were rated or skipped
-    "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :gold AND id NOT IN "
+    "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :passed AND id NOT IN "
     "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
     "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
     "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
-).bindparams(bindparam("gold", expanding=True))
+).bindparams(bindparam("passed", type_=Integer, expanding=True, literal_execute=True))
 FLAGGED = text(
     "SELECT a.item, a.rater, r.name AS rater_name, e.* FROM events e JOIN assigned a "
     "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "

@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -27,10 +27,10 @@ from refless.extensions.serve.acts import (
     check_repeated,
     rated_value,
 )
-from refless.extensions.serve.adjudication import TURN, decided
+from refless.extensions.serve.adjudication import TURN, decided, first_ratings
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.items import Items, settle
+from refless.extensions.serve.items import Items, retire, retired_in, settle
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, fits, raters, settings
 from refless.registry.signature import digest_of
@@ -50,12 +50,11 @@ class Store:
         self.task = task
         self.project = task.project
         self.outputs = outputs
-        self.items = Items.shuffled(outputs, units, task.seed)
+        self.items = Items.shuffled(outputs, units, task)
         self.ended = False  # whether enough is known, and nobody is asked any more
         self.seconds: dict[int, deque[float]] = {}  # for each rater's latest items
         self._raters: dict[int, Rater] = {}  # by number; empty to read anew
-        # so that rows from before a change are not kept
-        self._reading = threading.Lock()
+        self._reading = threading.Lock()  # rows from before a change are not kept
         self._joining = threading.Lock()
         self.database = Database(url)
         self._sound = 0  # commits that had failed when the items were read
@@ -171,10 +170,25 @@ class Store:
         query = select(settings.c.name).where(settings.c.name.startswith(CONSENT))
         return {int(row.name.removeprefix(CONSENT)) for row in db.execute(query)}
 
-    def keep_fit(self, fit: Mapping[str, Any]) -> None:
-        """Keeps the results of a look at the ratings."""
+    def keep_fit(self, fit: Mapping[str, Any], dropped: Collection[str] = ()) -> None:
+        """Keeps the results of a look at the ratings, and asks no more about dropped systems."""
         row = {"at": time.time(), "found": json.dumps(fit)}
-        self.database.write(lambda db: db.execute(insert(fits), row).close()).result()
+
+        def job(db: Connection) -> None:
+            db.execute(insert(fits), row)
+            if retire(db, dropped):
+                self.assignment = self._assignment(db)
+
+        self.database.write(job).result()
+
+    def put_back(self, system: str) -> None:
+        """Asks about a dropped system again, whatever later looks show."""
+
+        def job(db: Connection) -> None:
+            retire(db, self.retired, system)
+            self.assignment = self._assignment(db)
+
+        self.database.write(job).result()
 
     def fits(self) -> list[View]:
         """The results of all looks, in order."""
@@ -222,7 +236,11 @@ class Store:
         hidden = self.items.places(item.id for item in gold if not item.practice)
         sizes = [len(unit) for unit in self.items.units]
         decider = self._decider(db)
-        assignment = Assignment(self.task, sizes, active, practice, hidden, decider)
+        self.retired = frozenset(retired_in(db))  # systems that were dropped
+        retired = self.items.places_of_systems(self.retired)
+        assignment = Assignment(
+            self.task, sizes, active, practice, hidden, decider, retired
+        )
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
             place = row.item - 1
             assignment.note(
@@ -257,8 +275,9 @@ class Store:
         if self.assignment.states(rater)[OPEN]:
             where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
             query = select(assigned).where(where).order_by(assigned.c.position)
-            opened = db.execute(query.limit(1 + self.project.ahead))
-            rows += [(row, None) for row in opened]
+            retired = self.assignment.retired
+            opened = [row for row in db.execute(query) if row.item - 1 not in retired]
+            rows += [(row, None) for row in opened[: 1 + self.project.ahead]]
         while len(rows) <= self.project.ahead and not self.ended:
             pick = self.assignment.pick(rater, time.time())
             if pick is None:
@@ -351,10 +370,8 @@ class Store:
                 answer = f"The right answer is {gold.answer:g}. {gold.why}"
                 answers.append(answer.strip())
         number = practice.index(place) + 1
-        return {
-            "practice": f"Practice {number} of {len(practice)}",
-            "told": " ".join(answers),
-        }
+        name = f"Practice {number} of {len(practice)}"
+        return {"practice": name, "told": " ".join(answers)}
 
     def _about(self, db: Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
         """The row of the item that an event is about; it may have been sent `before`."""
@@ -447,25 +464,15 @@ class Store:
         }
         unit |= self._practised(place, values)
         if row.round == TURN:
-            unit["before"] = self._first_ratings(db, row.item)
+            rows = db.execute(sql.OF_ITEM, {"item": row.item})
+            unit["before"] = first_ratings(rows, self.task.dimensions)
         return {"unit": unit, "progress": self._progress(row.rater)}
-
-    def _first_ratings(self, db: Connection, item: int) -> dict[str, list[float]]:
-        """The ratings of an item before anybody decided, by dimension, in ascending order."""
-        values: dict[str, list[float]] = {name: [] for name in self.task.dimensions}
-        for act in db.execute(sql.OF_ITEM, {"item": item}):
-            if not act.round and act.kind != "skipped":
-                values[act.dimension].append(act.value)
-        return {name: sorted(ratings) for name, ratings in values.items()}
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
         skipped = states[SKIPPED]
-        return {
-            "done": states[DONE] + skipped,
-            "skipped": skipped,
-            "left": self.left(rater),
-        }
+        done = states[DONE] + skipped
+        return {"done": done, "skipped": skipped, "left": self.left(rater)}
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown: none after the end."""

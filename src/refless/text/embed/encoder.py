@@ -11,9 +11,17 @@ from refless.files.untrusted import json_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.progress import Progress
+from refless.text.embed.devices import AUTO, CPU, FLOAT32, device_of
 from refless.text.embed.digests import files_digest, folder_digest
 from refless.text.embed.embedded import Embedded, VectorArray
-from refless.text.embed.loading import UNLIMITED, folder_of, loaded, model_name, plain
+from refless.text.embed.loading import (
+    UNLIMITED,
+    described,
+    folder_of,
+    model_name,
+    network_of,
+    plain,
+)
 from refless.text.embed.static import static_files, static_table
 from refless.text.tokenize import distinct
 
@@ -26,7 +34,10 @@ MODULES = {
 }
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
 BLOCK = 1_000  # texts whose static embeddings are added up at a time
-BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
+BATCH_TOKENS = {  # tokens, padding included, that go through an encoder at once
+    "cpu": 8_192,
+    "cuda": 32_768,
+}
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
     "bert-base-uncased": 9,
     "bert-large-uncased": 18,
@@ -56,29 +67,34 @@ class Encoder:
         model: a folder, or a name in Hugging Face's cache.
         layer: hidden layer whose vectors are taken, 0 for the input embeddings; None takes the one
             of BERTScore's release for a model that it knows, else the last.
+        device: `auto`, `cpu` or `cuda`.
+        precision: `float32` or `bfloat16`.
     """
 
     model: str
     layer: int | None = None
+    device: str = AUTO
+    precision: str = FLOAT32
 
     def embed(self, texts: Sequence[str]) -> Embedded:
         """Vectors of the texts' tokens; texts longer than the model can read are cut.
 
         Raises:
             MissingExtraError: torch or transformers is not installed.
-            UsageError: no such model here, or no such layer.
+            UsageError: no such model here, no such layer, or no such device.
         """
         once, rows = distinct(texts)
-        tokenizer, network = loaded(str(folder_of(self.model)))
-        layer = self.resolved_layer()
-        longest = _most_tokens(tokenizer, network)
-        ids = _ids(tokenizer, once, longest)
+        folder = folder_of(self.model)
+        tokenizer, config = described(str(folder))
+        ids = _ids(tokenizer, once, _most_tokens(tokenizer, config))
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
         flat = np.array([i for row in ids for i in row], dtype=np.int64)
-        vectors = np.zeros((len(flat), network.config.hidden_size), dtype=np.float32)
-        for i, states in _states(tokenizer, network, ids, once, layer):
-            vectors[starts[i] : starts[i + 1]] = states
+        vectors = np.zeros((len(flat), config.hidden_size), dtype=np.float32)
+        for batch, states, _ in self._states(folder, ids, once):
+            hidden = states.float().cpu().numpy()
+            for i, rows_of_text in zip(batch, hidden, strict=True):
+                vectors[starts[i] : starts[i + 1]] = rows_of_text[: len(ids[i])]
         special = np.isin(flat, list(marks - {tokenizer.unk_token_id}))
         return Embedded(
             rows=rows, starts=starts, vectors=vectors, ids=flat, special=special
@@ -130,15 +146,35 @@ class Encoder:
                 for block in blocks
             )
             return table.vectors.shape[1], sums
-        tokenizer, network = loaded(str(folder))
-        ids = _ids(tokenizer, texts, _most_tokens(tokenizer, network, folder))
-        states = _states(tokenizer, network, ids, texts, self.resolved_layer())
-        until = 1 if self.pooling() == "cls" else None
-        means = (
-            ([i], rows[:until].mean(axis=0, dtype=np.float64, keepdims=True))
-            for i, rows in states
-        )
-        return network.config.hidden_size, means
+        tokenizer, config = described(str(folder))
+        ids = _ids(tokenizer, texts, _most_tokens(tokenizer, config, folder))
+        return config.hidden_size, self._pooled(folder, ids, texts)
+
+    def _pooled(
+        self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
+    ) -> Iterator[tuple[Sequence[int], FloatArray]]:
+        """Places of texts, and the mean of each one's tokens' vectors, or the first of them."""
+        first = self.pooling() == "cls"
+        for batch, states, mask in self._states(folder, ids, texts):
+            inside = states[:, :1] if first else states * mask[..., None]
+            counts = 1 if first else mask.sum(dim=1, keepdim=True)
+            means = inside.double().sum(dim=1) / counts
+            yield batch, means.cpu().numpy()
+
+    def _states(
+        self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
+    ) -> Iterator[tuple[list[int], Any, Any]]:
+        """Places of texts, their [texts, longest, dimensions] vectors and [texts, longest] mask."""
+        tokenizer, config = described(str(folder))
+        layer = self.resolved_layer()
+        # one more than is taken: some networks scale what comes out of the last one
+        layers = min(layer + 1, config.num_hidden_layers)
+        device = device_of(self.device)
+        network = network_of(str(folder), layers, device, self.precision)
+        for batch in _batches(ids, texts, BATCH_TOKENS[device]):
+            rows = [ids[i] for i in batch]
+            states, mask = _hidden(network, rows, tokenizer.pad_token_id or 0, layer)
+            yield batch, states, mask
 
     def pooling(self) -> str:
         """The pooling of tokens' vectors: `mean`, or `cls`, the first one.
@@ -172,7 +208,7 @@ class Encoder:
 
     def resolved_layer(self) -> int:
         """The layer in force."""
-        last = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
+        last = int(described(str(folder_of(self.model)))[1].num_hidden_layers)
         layer = (
             LAYERS.get(model_name(self.model), last)
             if self.layer is None
@@ -185,10 +221,17 @@ class Encoder:
         return layer
 
     def settings(self) -> dict[str, object]:
-        """The settings for a signature: name, content and layer."""
-        sha = folder_digest(folder_of(self.model))
-        layer = self.resolved_layer()
-        return {"model": model_name(self.model), "sha": sha, "layer": layer}
+        """The settings for a signature: name, content and layer; a card, or fewer digits."""
+        settings: dict[str, object] = {
+            "model": model_name(self.model),
+            "sha": folder_digest(folder_of(self.model)),
+            "layer": self.resolved_layer(),
+        }
+        if device_of(self.device) != CPU:
+            settings["device"] = device_of(self.device)
+        if self.precision != FLOAT32:
+            settings["precision"] = self.precision
+        return settings
 
     def sentence_settings(self) -> dict[str, object]:
         """The settings for a signature of `sentences`: also pooling, and most tokens of a text.
@@ -200,11 +243,15 @@ class Encoder:
         pooling = self.pooling()
         files = static_files(folder)
         if files is None:
-            longest = _most_tokens(*loaded(str(folder)), folder)
+            longest = _most_tokens(*described(str(folder)), folder)
             return {**self.settings(), "pooling": pooling, "tokens": longest}
         if self.layer is not None:
             raise UsageError(
                 f"'{self.model}' holds static embeddings, which have no layers"
+            )
+        if self.device not in (AUTO, CPU) or self.precision != FLOAT32:
+            raise UsageError(
+                f"'{self.model}' holds static embeddings: they are float32, and no card reads them"
             )
         return {
             "model": model_name(self.model),
@@ -213,11 +260,11 @@ class Encoder:
         }
 
 
-def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401
+def _most_tokens(tokenizer: Any, config: Any, folder: Path | None = None) -> int:  # noqa: ANN401
     """Most tokens that the model reads at once, with its marks; of sentences, with the folder."""
-    positions = getattr(network.config, "max_position_embeddings", UNLIMITED)
+    positions = getattr(config, "max_position_embeddings", UNLIMITED)
     limits = [min(tokenizer.model_max_length, UNLIMITED), positions]
-    if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:
+    if config.model_type in {"roberta", "xlm-roberta", "camembert"}:
         limits[1] -= 2  # their positions begin after the padding's
     if folder is not None:
         path = folder / "sentence_bert_config.json"
@@ -239,33 +286,19 @@ def _ids(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:  #
     )
 
 
-def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:
+def _batches(
+    ids: Sequence[list[int]], texts: Sequence[str], tokens: int
+) -> Iterator[list[int]]:
     """Rows of similar length, the same batches whatever the order of the texts."""
     order = sorted(range(len(ids)), key=lambda i: (len(ids[i]), texts[i]))
     batch: list[int] = []
     for i in order:
-        if batch and (len(batch) + 1) * len(ids[i]) > BATCH_TOKENS:
+        if batch and (len(batch) + 1) * len(ids[i]) > tokens:
             yield batch
             batch = []
         batch.append(i)
     if batch:
         yield batch
-
-
-def _states(
-    tokenizer: Any,  # noqa: ANN401
-    network: Any,  # noqa: ANN401
-    ids: Sequence[list[int]],
-    texts: Sequence[str],
-    layer: int,
-) -> Iterator[tuple[int, VectorArray]]:
-    """Each text's place and the [tokens, dimensions] vectors of its tokens."""
-    for batch in _batches(ids, texts):
-        hidden = _hidden(
-            network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer
-        )
-        for i, states in zip(batch, hidden, strict=True):
-            yield i, states[: len(ids[i])]
 
 
 def _units(vectors: FloatArray) -> VectorArray:
@@ -280,28 +313,34 @@ def _hidden(
     ids: Sequence[list[int]],
     pad: int,
     layer: int,
-) -> VectorArray:
-    """[texts, longest, dimensions] hidden states of a layer."""
+) -> tuple[Any, Any]:
+    """Hidden states [texts, longest, dimensions] of a layer, and the mask [texts, longest]."""
     import torch
 
     longest = max(map(len, ids))
     tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
     lengths = torch.tensor([len(row) for row in ids])
-    mask = (torch.arange(longest) < lengths[:, None]).long()
+    mask = (torch.arange(longest) < lengths[:, None]).long().to(network.device)
+    if int(tokens.max()) >= len(network.get_input_embeddings().weight):
+        # on a graphics card no error could be caught
+        raise UsageError(
+            "the encoder cannot read these texts: it has words without a vector"
+        )
     try:
         with torch.inference_mode():
             states = network(
-                tokens, attention_mask=mask, output_hidden_states=True
-            ).hidden_states
-    except (
-        IndexError,
-        TypeError,
-        ValueError,
-    ) as broken:  # a vocabulary larger than its vectors
+                tokens.to(network.device),
+                attention_mask=mask,
+                output_hidden_states=True,
+            ).hidden_states[layer]
+    except (IndexError, TypeError, ValueError) as broken:
         raise UsageError(f"the encoder cannot read these texts: {broken}") from broken
-    vectors: VectorArray = states[layer].numpy()
-    if not np.isfinite(vectors).all():
+    except torch.OutOfMemoryError as full:
+        raise UsageError(
+            "the graphics card has too little memory for this encoder; use device=cpu"
+        ) from full
+    if not torch.isfinite(states).all():
         raise UsageError(
             "the encoder gives numbers that are not finite; its weights are damaged"
         )
-    return vectors
+    return states, mask

@@ -19,6 +19,7 @@ from refless.text.embed.static import static_files
 BUILT_IN = (
     "wordllama"  # the package whose table of vectors is there wherever refless is
 )
+SAFE = {"local_files_only": True, "trust_remote_code": False}
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 KERNELS = ("attn_implementation", "experts_implementation")
 LARGEST = {  # whole numbers of a configuration, by their names: what is built one by one has least
@@ -62,8 +63,8 @@ def folder_of(model: str) -> Path:
 
 
 @cache
-def loaded(folder: str) -> tuple[Any, Any]:
-    """Tokenizer and network of an encoder, in memory once.
+def described(folder: str) -> tuple[Any, Any]:
+    """Tokenizer and configuration of an encoder, in memory once.
 
     Raises:
         MissingExtraError: torch or transformers is not installed.
@@ -73,41 +74,72 @@ def loaded(folder: str) -> tuple[Any, Any]:
         need = "a layer of an encoder of transformers is needed here"
         raise UsageError(f"'{folder}' holds static embeddings; {need}")
     try:
-        import torch
-        from transformers import AutoModel, AutoTokenizer, logging
+        import torch  # noqa: F401 - transformers needs it, and says so late
+        from transformers import AutoConfig, AutoTokenizer, logging
     except ImportError as missing:
         raise MissingExtraError(f"the encoder '{folder}'", "neural") from missing
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     _check_no_code(Path(folder))
-    safe = {"local_files_only": True, "trust_remote_code": False}
+    with _refused_if_damaged(folder), _offline():
+        tokenizer = AutoTokenizer.from_pretrained(folder, **SAFE)
+        config = AutoConfig.from_pretrained(folder, **SAFE)
+        sizes = config.hidden_size, config.num_hidden_layers
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
+    return tokenizer, config
+
+
+@cache
+def network_of(folder: str, layers: int, device: str, precision: str) -> Any:  # noqa: ANN401
+    """The first layers of an encoder's network, in memory once.
+
+    Args:
+        folder: of the encoder.
+        layers: how many; the others are not computed.
+        device: `cpu` or `cuda`.
+        precision: name of torch's type of the numbers.
+
+    Raises:
+        MissingExtraError, UsageError: as of `described`.
+    """
+    _, config = described(folder)
+    import torch
+    from transformers import AutoModel
+
+    with _refused_if_damaged(folder), _offline():
+        network, loading = AutoModel.from_pretrained(
+            folder,
+            dtype=getattr(torch, precision),
+            use_safetensors=True,
+            output_loading_info=True,
+            **SAFE,
+        )
+        absent = [
+            key for key in loading["missing_keys"] if not key.startswith("pooler.")
+        ]
+    if absent:  # they would be drawn at random
+        raise UsageError(
+            f"'{folder}' holds no encoder: weights are missing ({min(absent)})"
+        )
+    for module in [*network.modules()]:
+        stacked = isinstance(module, torch.nn.ModuleList)
+        if stacked and len(module) == config.num_hidden_layers:
+            del module[layers:]
+    return network.eval().to(device)
+
+
+@contextmanager
+def _refused_if_damaged(folder: str) -> Iterator[None]:
+    """Whatever a damaged folder leads to becomes one UsageError."""
     try:
-        with _offline():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
-            network, loading = AutoModel.from_pretrained(
-                folder,
-                dtype=torch.float32,
-                use_safetensors=True,
-                output_loading_info=True,
-                **safe,
-            )
-            absent = [
-                key for key in loading["missing_keys"] if not key.startswith("pooler.")
-            ]
-            sizes = network.config.hidden_size, network.config.num_hidden_layers
-    except BaseException as broken:  # whatever a damaged folder leads to
+        yield
+    except BaseException as broken:
         check_foreign(broken)
         why = " ".join(str(broken).split())[:300]
         raise UsageError(
             f"'{folder}' holds no encoder that can be loaded: {why}"
         ) from broken
-    if absent:  # they would be drawn at random
-        raise UsageError(
-            f"'{folder}' holds no encoder: weights are missing ({min(absent)})"
-        )
-    if not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
-    return tokenizer, network.eval()
 
 
 def _check_no_code(folder: Path) -> None:

@@ -131,13 +131,13 @@ def _rows(
         if isinstance(entry, InputError):
             yield number, entry
         elif entry is not None:
-            notes.dimensions.update(
-                str(r["dimension"]) for r in entry.ratings if "dimension" in r
-            )
-            of_all = ((str(r.get("dimension", dimension)), r) for r in entry.ratings)
-            ratings = [
-                rating for name, rating in of_all if is_dimension(name, dimension)
-            ]
+            ratings = []
+            for rating in entry.ratings:
+                name = str(rating.get("dimension", dimension))
+                if "dimension" in rating:
+                    notes.dimensions[name] += 1
+                if is_dimension(name, dimension):
+                    ratings.append(rating)
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 

@@ -6,14 +6,22 @@ and 0.5 each for a tie.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain, count
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import flagged, is_dimension, matches
+from refless.data.tables.columns import (
+    flagged,
+    is_dimension,
+    is_pattern,
+    listed,
+    matches,
+)
 from refless.data.tables.exports.format import (
     Entry,
     Export,
@@ -29,6 +37,7 @@ from refless.data.tables.ratings import spelled
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
+from refless.registry.arrays import Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
@@ -71,6 +80,7 @@ AS_THEY_ARE = (
     "group",
     "task",
 )
+CHECKS = (("text", text_of_cell), ("system", name_of_cell))
 
 
 class Sides(NamedTuple):
@@ -86,39 +96,121 @@ class Sides(NamedTuple):
     has_texts: bool = True
 
 
-def sides_in(row: Mapping[str, object]) -> Sides | None:
+def sides_in(names: Collection[str]) -> Sides | None:
     """The columns of pairs, whose names are folded; None where there are none."""
-    if "chosen" in row and "rejected" in row:
+    if "chosen" in names and "rejected" in names:
         return Sides("chosen", "rejected", None, ("_chosen", "_rejected"))
-    winner = next((name for name in WINNERS if name in row), None)
+    winner = next((name for name in WINNERS if name in names), None)
     for text in TEXTS if winner else ():
         for a, b in ENDS:
-            if text + a in row and text + b in row:
+            if text + a in names and text + b in names:
                 return Sides(text + a, text + b, winner, (a, b))
     for system in ROLES["system"].names if winner else ():
         for a, b in ENDS:
-            if system + a in row and system + b in row:
+            if system + a in names and system + b in names:
                 return Sides(system + a, system + b, winner, (a, b), has_texts=False)
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """Where rows with certain columns have a choice, and where its rated rows have what.
+
+    Attributes:
+        folded: each column with its folded name: `Response A` is `response_a`.
+        one_hot: whether columns such as `winner_model_a` are 1 if they won.
+        sides: the pair of texts; None if there is none.
+        criteria: columns of what was rated; as_they_are: of both texts, read as they are.
+        sought: by role, the columns that may have it for both texts.
+        scores: by side, names of scores with their columns; systems: columns of its system.
+        to: by role, the column of rated rows; checks: of texts, if there are any, and systems.
+    """
+
+    folded: tuple[tuple[str, str], ...]
+    one_hot: bool
+    sides: Sides | None
+    criteria: Strings
+    as_they_are: Strings
+    sought: dict[str, Strings]
+    scores: tuple[tuple[tuple[str, str], ...], ...]
+    systems: tuple[Strings, ...]
+    to: dict[str, str]
+    checks: tuple[tuple[str, Callable[[object], str]], ...]
+
+    def unfolded(self, row: Row) -> Row:
+        """The cells under folded names, too, and the winner of one of several columns."""
+        cells = {name: row[column] for name, column in self.folded}
+        if self.one_hot:
+            won = [name for name in OUTCOMES if spelled(cells.get(name)) == 1]
+            cells["winner"] = won[0].removeprefix("winner_") if len(won) == 1 else None
+        return {**cells, **row}
+
+
+def _layout(header: Strings, columns: Columns) -> _Layout:
+    """The layout of rows with these columns, for a user's flags."""
+    pairs = tuple((folded(name), name) for name in header)
+    one_hot = {name for name, _ in pairs} >= ONE_HOT
+    names = dict.fromkeys(name for name, _ in pairs)
+    names |= dict.fromkeys(["winner"] if one_hot else [])
+    names |= dict.fromkeys(header)
+    sides = sides_in(names)
+    ends = sides.ends if sides else ()
+    as_they_are = {*chain(*(flagged(columns, role) for role in AS_THEY_ARE))}
+    return _Layout(
+        folded=pairs,
+        one_hot=one_hot,
+        sides=sides,
+        criteria=tuple(n for word, n in pairs if word in ROLES["dimension"].weak),
+        as_they_are=tuple(as_they_are & names.keys()),
+        sought={
+            "source": _sought(names, columns, "source"),
+            "item": _sought(names, columns, "item", "question_id", "id"),
+            "annotator": _sought(names, columns, "annotator", "user", "judge"),
+        },
+        scores=tuple(_scores(names, end, columns) for end in ends),
+        systems=tuple(_systems(names, end, columns) for end in ends),
+        to={role: _name(columns, role) for role in ROLES},
+        checks=CHECKS if sides is None or sides.has_texts else CHECKS[1:],
+    )
+
+
+def _sought(names: Collection[str], columns: Columns, role: str, *more: str) -> Strings:
+    """Columns in which a role is looked for: the one that a flag names, or the usual ones."""
+    words = flagged(columns, role) or (*ROLES[role].words, *more)
+    return tuple(word for word in words if word in names)
+
+
+def _name(columns: Columns, role: str) -> str:
+    """The column in which a role is looked for."""
+    return next(iter(flagged(columns, role)), role)
+
+
+def _scores(
+    names: Collection[str], end: str, columns: Columns
+) -> tuple[tuple[str, str], ...]:
+    """Scores of one of the two texts with their columns, whose names end or begin as its own."""
+    begin = f"{end.removeprefix('_')}_"
+    spellings = {folded(score): score for score in columns.score}
+    scores = {}
+    for name in names:
+        for base in (name.removesuffix(end), name.removeprefix(begin)):
+            is_score = any(matches(base, score) for score in spellings)
+            if base != name and is_score:
+                scores[spellings.get(base, base)] = name
+    return tuple(scores.items())
+
+
+def _systems(names: Collection[str], end: str, columns: Columns) -> Strings:
+    """Columns that may name the system of one of the two texts."""
+    begin = f"{end.removeprefix('_')}_"
+    roles = (folded(columns.system),) if columns.system else ROLES["system"].names
+    words = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
+    return tuple(word for word in words if word in names)
+
+
 def is_pairs(row: Mapping[str, object]) -> bool:
     """Preference pairs, however their columns are spelled."""
-    return sides_in(_with_folded(row)) is not None
-
-
-def _with_folded(row: Mapping[str, object]) -> Row:
-    """A row that has its cells under folded names, too: `Response A` is `response_a`.
-
-    Of columns such as `winner_model_a` and `winner_tie` the one that is 1 says who won.
-    """
-    cells = {folded(name): cell for name, cell in row.items()}
-    if cells.keys() >= ONE_HOT:
-        ones = [
-            name for name in cells if name in OUTCOMES and spelled(cells[name]) == 1
-        ]
-        cells["winner"] = ones[0].removeprefix("winner_") if len(ones) == 1 else None
-    return {**cells, **row}
+    return _layout(tuple(row), Columns()).sides is not None
 
 
 def read_pairs(about: ReaderRequest) -> Reader:
@@ -134,71 +226,94 @@ def read_pairs(about: ReaderRequest) -> Reader:
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
     places = map(f"{about.path}:{{}}".format, count(1))
-    return lambda row: _entry(row, about, next(places))
+
+    @cache
+    def layout(header: Strings) -> _Layout:
+        columns = about.reading.columns
+        layout = _layout(header, columns)
+        if sides := layout.sides:
+            _check_scores(layout, sides.ends, columns.score, about.path)
+        return layout
+
+    return lambda row: _entry(row, layout(tuple(row)), about, next(places))
 
 
-def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
+def _check_scores(layout: _Layout, ends: Strings, scores: Strings, path: str) -> None:
+    """Raises InputError for a score that is to be read, and has no column of each side."""
+    of_sides = [dict(of_side) for of_side in layout.scores]
+    for name in scores:
+        if not is_pattern(name) and any(name not in of_side for of_side in of_sides):
+            wanted = " and ".join(f"'{name}{end}'" for end in ends)
+            columns = listed([column for _, column in layout.folded])
+            remedy = f"each text needs its own '{name}'; the columns are {columns}"
+            raise InputError(f"there are no columns {wanted}", path=path, remedy=remedy)
+
+
+def _of_both(row: Row, layout: _Layout, source: str | None) -> Row:
     """The cells that both texts of a choice share."""
-    who = _of_role(row, columns, "annotator", "user", "judge")
+    who = _first(row, layout.sought["annotator"])
     usual = {
-        _name(columns, "source"): source or None,
-        _name(columns, "annotator"): ", ".join(map(str, items(who))) or who,
+        layout.to["source"]: source or None,
+        layout.to["annotator"]: ", ".join(map(str, items(who))) or who,
     }
-    names = {*chain(*(flagged(columns, role) for role in AS_THEY_ARE))}
     shared: Row = {name: value for name, value in usual.items() if value is not None}
-    return shared | {name: row[name] for name in names & row.keys()}
+    return shared | {name: row[name] for name in layout.as_they_are}
 
 
-def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | None:
+def _entry(
+    row: Row, layout: _Layout, about: ReaderRequest, place: str
+) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice.
 
     What votes without texts are about is the row, at this place, unless an id or item names it.
     """
-    columns = about.reading.columns
     left_out = about.notes.left_out
-    criteria = {
-        name: cell
-        for name, cell in row.items()
-        if folded(name) in ROLES["dimension"].weak
-    }
-    row = _with_folded(row)
-    sides = sides_in(row)
+    sides = layout.sides
     if sides is None:
         remedy = "give two texts and who won, such as output_a, output_b and winner"
         return InputError("no pair of texts", remedy=remedy)
-    source = _of_role(row, columns, "source")
-    criteria = {name: cell for name, cell in criteria.items() if cell != source}
+    row = layout.unfolded(row)
+    source = _first(row, layout.sought["source"])
+    criteria = {name: row[name] for name in layout.criteria if row[name] != source}
     if not sides.has_texts and source is None:
-        item = _of_role(row, columns, "item", "question_id", "id")
+        item = _first(row, layout.sought["item"])
         source = place if item is None else str(item)
     prompt, *texts = _texts(row, sides, sourced=source is not None)
     if texts[0] == texts[1] and texts[0] is not None:
         left_out["choices between two equal texts"] += 1
         return None
-    shared = _of_both(row, columns, prompt if source is None else text_in(source))
+    shared = _of_both(row, layout, prompt if source is None else text_in(source))
     record = shared | criteria
-    pair = [
-        _side(row, end, text, columns)
-        for end, text in zip(sides.ends, texts, strict=True)
-    ]
-    if not sides.has_texts:
-        for side in pair:
-            del side[_name(columns, "text")]
-    checked = ("text", "system") if sides.has_texts else ("system",)
-    if fault := _fault(pair, columns, checked):
+    pair = _sides(row, layout, texts if sides.has_texts else ())
+    if fault := _fault(pair, layout):
         return fault
-    systems = [side.get(_name(columns, "system")) for side in pair]
+    systems = [side.get(layout.to["system"]) for side in pair]
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
-    votes = [vote for vote in votes if vote != NEITHER]
-    if wrong := [vote for vote in votes if not isinstance(vote, float)]:
+    known = [vote for vote in votes if isinstance(vote, float)]
+    wrong = [vote for vote in votes if vote != NEITHER and vote not in known]
+    if wrong:
         remedy = (
             "write a or b (1 or 2 where the columns end so), tie, or the system's name"
         )
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
-    ratings = [*chain(*(_rated(pair, vote, record, columns) for vote in votes))]
-    return _entry_of(record, ratings, row.get(_name(columns, "dimension")), about)
+    ratings = [*chain(*(_rated(pair, vote, record, layout.to) for vote in known))]
+    return _entry_of(record, ratings, row.get(layout.to["dimension"]), about)
+
+
+def _sides(row: Row, layout: _Layout, texts: Sequence[object]) -> list[Row]:
+    """The two sides with their scores, systems and texts, as far as there are any."""
+    pair = []
+    for scores, systems in zip(layout.scores, layout.systems, strict=True):
+        side = {name: row[column] for name, column in scores}
+        system = _first(row, systems)
+        if system is not None:
+            side[layout.to["system"]] = system
+        pair.append(side)
+    for side, text in zip(pair, texts, strict=False):
+        side[layout.to["text"]] = text
+    return pair
 
 
 def _entry_of(
@@ -213,61 +328,36 @@ def _entry_of(
     return Entry(record, [rating | {"dimension": dimension} for rating in ratings])
 
 
-def _fault(
-    pair: list[Row], columns: Columns, roles: Sequence[str]
-) -> InputError | None:
+def _fault(pair: list[Row], layout: _Layout) -> InputError | None:
     """The fault of the text or the system of either side, if there is one."""
-    checks = {"text": text_of_cell, "system": name_of_cell}
-    for role in roles:
+    for role, check in layout.checks:
+        column = layout.to[role]
         for side in pair:
             try:
-                checks[role](side.get(_name(columns, role)))
+                check(side.get(column))
             except InputError as fault:
-                return InputError(
-                    fault.found, remedy=fault.remedy, column=_name(columns, role)
-                )
-    systems = [side.get(_name(columns, "system")) for side in pair]
+                return InputError(fault.found, remedy=fault.remedy, column=column)
+    systems = [side.get(column) for side in pair]
     if sum(system in (None, "") for system in systems) == 1:
         remedy = "name the systems of both texts, or of neither"
-        return InputError("no system", remedy=remedy, column=_name(columns, "system"))
+        return InputError("no system", remedy=remedy, column=column)
     return None
 
 
 def _rated(
-    pair: list[Row], vote: object, record: Row, columns: Columns
+    pair: list[Row], vote: float, record: Row, to: Mapping[str, str]
 ) -> Iterator[Row]:
     """The two rated rows of a choice; who judges the same pair rates the same rows."""
-    source, *of_side = (_name(columns, role) for role in ("source", "text", "system"))
-    keys = [repr([record.get(source), *map(side.get, of_side)]) for side in pair]
+    source = record.get(to["source"])
+    keys = [
+        repr([source, side.get(to["text"]), side.get(to["system"])]) for side in pair
+    ]
     item = item_of(keys)
-    for side, key, rating in zip(
-        pair, keys, (vote, 1.0 - float(str(vote))), strict=True
-    ):
-        name = f"{item}, {1 + sorted(keys).index(key)}"
-        values = {"item": item, "id": name, "rating": rating}
-        yield side | {_name(columns, role): value for role, value in values.items()}
-
-
-def _name(columns: Columns, role: str) -> str:
-    """The column in which a role is looked for."""
-    return next(iter(flagged(columns, role)), role)
-
-
-def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
-    """One of the two texts with its system and its scores, whose names end or begin as its own."""
-    begin = f"{end.removeprefix('_')}_"
-    spellings = {folded(score): score for score in columns.score}
-    side: Row = {}
-    for name, cell in row.items():
-        for base in (name.removesuffix(end), name.removeprefix(begin)):
-            is_score = any(matches(base, score) for score in spellings)
-            if base != name and is_score:
-                side[spellings.get(base, base)] = cell
-    roles = (folded(columns.system),) if columns.system else ROLES["system"].names
-    names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
-    if (system := _first(row, names)) is not None:
-        side[_name(columns, "system")] = system
-    return side | {_name(columns, "text"): text}
+    numbers = (1 + (keys[0] > keys[1]), 1 + (keys[1] > keys[0]))
+    ratings = (vote, 1.0 - vote)
+    for side, number, rating in zip(pair, numbers, ratings, strict=True):
+        name = f"{item}, {number}"
+        yield side | {to["item"]: item, to["id"]: name, to["rating"]: rating}
 
 
 def _texts(
@@ -346,13 +436,12 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     return 0.5 if side_name in TIES else repr(word)
 
 
-def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
-    named = getattr(columns, role)
-    return _first(row, (named,) if named else (*ROLES[role].words, *more))
-
-
 def _first(row: Row, names: Sequence[str]) -> object:
-    return next((row[name] for name in names if row.get(name) is not None), None)
+    for name in names:
+        cell = row.get(name)
+        if cell is not None:
+            return cell
+    return None
 
 
 KNOWN = ("text", "rating", "source", "system", "annotator", "id", "item")

@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
@@ -25,6 +24,8 @@ References = Sequence[Sequence[str]]
 
 def by_order(features: Features, size: int) -> list[Matrix]:
     """For each order [texts, features] 1 where the text has the feature."""
+    from scipy.sparse import csr_array
+
     matrices = []
     for starts in features.starts:
         ids = features.ids[starts[0] : starts[-1]]
@@ -44,6 +45,8 @@ class ConstantBLEU:
     """
 
     def __init__(self, metric: BLEU, references: References) -> None:
+        from scipy.sparse import csr_array
+
         self.metric = metric
         texts, of = distinct(self.read(list(chain.from_iterable(references))))
         # where each item's references begin

@@ -28,6 +28,11 @@ $("people").addEventListener("click", (event) => {
   if (path) showLink(path);
 });
 
+$("results").addEventListener("click", (event) => {
+  const button = event.target.closest("#race button");
+  if (button) post("/owner/systems", button.value);
+});
+
 const source = new EventSource("/owner/live");
 source.addEventListener("message", (event) => {
   const news = JSON.parse(event.data);

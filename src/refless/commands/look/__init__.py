@@ -1,0 +1,1 @@
+"""Answers of a file before a question is asked: versions, judge, estimates, raters."""

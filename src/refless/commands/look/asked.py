@@ -1,0 +1,174 @@
+"""The rows of `refless FILE`, and the questions that other commands answer about them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from refless.commands.calls import Call, of_any_rows, words_of
+from refless.commands.declared import parameters_of
+from refless.commands.parameters import Rows
+from refless.commands.rows import ScoredRows, note_ratings
+from refless.commands.warnings import note, silenced
+from refless.data.choices import are_choices
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
+from refless.data.records import RatedPool, Scale
+from refless.data.tables.overview import Overview, overview
+from refless.data.tables.partly_rated import PartlyRated, read_partly
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, RefLessError, UsageError
+from refless.report.document import Card
+from refless.report.result import Result
+from refless.report.wording import sentence
+
+# ends of notes that the table of columns tells
+TOLD = (": their texts are to be estimated", ": left out of the rated texts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """Rows, and what is known of them before a question is asked.
+
+    Attributes:
+        rows: as the user gives them; options: how to read them, by name of the parameter.
+        seen: their columns.
+        read: outputs with the ratings of some; None of choices of two.
+        scale: lowest and highest rating; guessed: whether the ratings alone tell it.
+        said: notes that were told already.
+        seed: of what is drawn.
+    """
+
+    rows: Rows
+    options: Mapping[str, Any]
+    seen: Overview
+    read: PartlyRated
+    scale: Scale | None
+    guessed: bool
+    said: set[str]
+    seed: int
+
+    @classmethod
+    def of(
+        cls, rows: Rows, reader: ScoredRows, options: Mapping[str, Any], seed: int
+    ) -> "Asked":
+        """The rows, read once to see what there is to ask."""
+        if "-" in words_of(rows):
+            raise UsageError("standard input is read once: save it as a file")
+        seen = overview(rows, reader.to_reading())
+        read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
+        for line in read.notes:
+            if not line.endswith(TOLD):
+                note(line)
+        given = reader.to_reading().scale
+        pool = read.pool
+        scale = given if given or pool is None else pool.scale or _likely(pool)
+        guessed = given is None and scale is not None
+        known = {**options, "scale": scale} if guessed else options
+        said = {*read.notes}
+        return cls(
+            rows=rows,
+            options=known,
+            seen=seen,
+            read=read,
+            scale=scale,
+            guessed=guessed,
+            said=said,
+            seed=seed,
+        )
+
+    @property
+    def file(self) -> str:
+        """The file as people call it."""
+        return ", ".join(PurePath(word).name for word in words_of(self.rows))
+
+    @property
+    def percent(self) -> bool:
+        """Whether ratings are passes and fails."""
+        pool = self.read.pool
+        return pool is not None and {*pool.ratings.values.tolist()} <= {0.0, 1.0}
+
+    @property
+    def people(self) -> FloatArray:
+        """[n] the outputs' ratings in the raters' units, NaN where there is none."""
+        pool = self.read.pool
+        human = self.read.human
+        return human if pool is None else in_units(pool, human)
+
+    def differences(self, first: str, second: str) -> list[float]:
+        """Rating of the second version less that of the first, of each item rated for both."""
+        texts = self.read.texts
+        keys = texts.items or texts.sources or texts.ids
+        ratings: dict[str, dict[str, list[float]]] = {first: {}, second: {}}
+        for key, system, value in zip(keys, texts.systems, self.people, strict=True):
+            if system in ratings and value == value:
+                ratings[system].setdefault(key, []).append(float(value))
+        both = sorted(ratings[first].keys() & ratings[second].keys())
+        return [
+            fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both
+        ]
+
+    @property
+    def of_choices(self) -> bool:
+        """Whether people chose between two texts."""
+        return self.read.pool is not None and are_choices(self.read.pool)
+
+    def ask(self, function: Callable[..., Result], **more: object) -> Any:
+        """The result of another command on the same rows; its further notes are told.
+
+        Raises:
+            InputError, UsageError: it cannot answer.
+        """
+        with silenced():
+            answer = of_any_rows(function)
+            result = answer(self.rows, **{**self.options, "seed": self.seed, **more})
+        for line in result.notes:
+            of_rows = line.startswith(f"{self.file}: ") or line.endswith(TOLD)
+            if line not in self.said and not of_rows:
+                self.said.add(line)
+                note(line)
+        return result
+
+    def line(self, function: Callable[..., Result], **more: object) -> str:
+        """The command line that asks another command about the same rows."""
+        parameters = parameters_of(function)
+        first = parameters[0].name
+        values = {first: self.rows, **self.options, **more}
+        return Call(function.__name__, parameters, values).line()
+
+
+def in_units(pool: RatedPool, values: FloatArray) -> FloatArray:
+    """Ratings or estimates of a pool in the raters' units."""
+    low, high = pool.scale or (0.0, 1.0)
+    return np.asarray(low + (high - low) * values)
+
+
+def _likely(pool: RatedPool) -> Scale | None:
+    """The usual scale whose ends some ratings have; None if they do not tell it."""
+    values = note_ratings(pool)
+    if len(values) < max(FEWEST_RATINGS, len(pool.ratings.values)):
+        return None
+    ends = float(values.min()), float(values.max())
+    return ends if ends in LIKELY_SCALES else None
+
+
+def refused(topic: str, question: str, fault: RefLessError) -> Card:
+    """The card of a question that the rows do not answer: what is missing, and the remedy."""
+    found = str(fault)
+    remedy = ""
+    if isinstance(fault, InputError):
+        found = fault.found
+        remedy = fault.remedy
+    return Card(
+        topic=topic,
+        question=question,
+        state="open",
+        label=OPEN,
+        answer=f"{sentence(found)}.",
+        advice=remedy,
+    )
+
+
+OPEN = "Cannot be told yet"

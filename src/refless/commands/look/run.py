@@ -1,0 +1,77 @@
+"""look: what a file holds, and what it answers, without a question being asked."""
+
+from typing import Any
+
+from refless.commands.look.asked import Asked
+from refless.commands.look.estimates import do_estimates_help
+from refless.commands.look.judges import may_judges_decide
+from refless.commands.look.raters import do_raters_agree
+from refless.commands.look.result import LookResult
+from refless.commands.look.side_by_side import side_by_side
+from refless.commands.look.versions import which_is_better
+from refless.commands.parameters import (
+    Argument,
+    Dimension,
+    LowerIsBetter,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
+    Seed,
+    SkipBad,
+    command,
+)
+from refless.commands.rows import ScoredRows
+from refless.registry.signature import Signature
+from refless.registry.version import __version__
+
+
+@command
+def look(
+    rows: Argument,
+    *,
+    seed: Seed = 0,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
+) -> LookResult:
+    """Look at a file: its columns, and what it answers; 'refless FILE' does the same.
+
+    It says which column was read as what, whether one version is better, whether a judge's scores
+    may decide alone, whether estimates help, and whether raters agree. Each answer names the
+    command that goes deeper. -o page.html writes a page with all outputs side by side.
+
+    Args:
+        rows: Files of outputs, some of them with ratings.
+    """
+    options: dict[str, Any] = {
+        "columns": columns,
+        "reading": reading,
+        "skip_bad": skip_bad,
+        "where": where,
+        "scale": scale,
+        "dimension": dimension,
+        "lower_is_better": lower_is_better,
+        "score_column": score_column,
+    }
+    asked = Asked.of(rows, ScoredRows(**options), options, seed)
+    versions = which_is_better(asked)
+    judges = may_judges_decide(asked)
+    estimates, validated = do_estimates_help(asked)
+    raters = do_raters_agree(asked)
+    doubt = not any(card.state == "yes" for card in estimates)
+    return LookResult(
+        seen=asked.seen,
+        scale=asked.scale,
+        guessed=asked.guessed,
+        cards=(*versions, *judges, *estimates, *raters),
+        outputs=side_by_side(asked, validated, doubt=doubt),
+        file=asked.file,
+        signature=Signature("look").plus(seed=seed, v=__version__),
+    )

@@ -1,0 +1,33 @@
+"""Numbers of ratings as answers say them: points with two digits, passes in percent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class RatingUnits:
+    """The units of ratings; `percent`: of passes and fails."""
+
+    percent: bool
+
+    def mean(self, value: float) -> str:
+        """A mean: `56 %`, or `3.4`."""
+        return f"{100 * value:.0f} %" if self.percent else f"{value:.1f}"
+
+    def size(self, value: float) -> str:
+        """A difference without its sign: `14 percentage points`, or `0.22 points`."""
+        unit = "percentage points" if self.percent else "points"
+        return f"{self._digits(abs(value))} {unit}"
+
+    def ends(self, interval: Sequence[float], word: str) -> str:
+        """An interval with a word between its ends; a sign stands where 0 is inside."""
+        low, high = interval
+        if low < 0 < high:
+            return f"{MINUS}{self._digits(-low)} {word} +{self._digits(high)}"
+        ends = (low, high) if low >= 0 else (-high, -low)
+        return f" {word} ".join(map(self._digits, ends))
+
+    def _digits(self, value: float) -> str:
+        return f"{100 * value:.0f}" if self.percent else f"{value:.2f}"

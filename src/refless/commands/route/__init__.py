@@ -1,0 +1,1 @@
+"""route: outputs that a licensed judge decides alone, and those for people."""

@@ -1,0 +1,137 @@
+"""Outputs that a licensed judge decides, and those for people: the result of `refless route`."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.commands.route.audit import AuditedSide
+from refless.commands.route.licence_file import LicensedJudge
+from refless.data.records import Outputs
+from refless.registry.arrays import FloatArray, StringArray
+from refless.registry.plural import counted
+from refless.report.document import Document, Section, Table
+from refless.report.export import Cell, Rows
+from refless.report.record import Count, Record, Signed
+from refless.report.result import GateRecord, Result
+from refless.report.wording import exact_percent, number, percent, sentence
+
+TITLES = {"pass": "passed", "fail": "failed"}
+REASONS = {
+    "between": "the score is between the thresholds",
+    "no score": "the judge gave no score",
+    "audit": "drawn for the audit",
+    "broken promise": "the promise no longer holds",
+}
+LEGEND = (
+    "Evidence from 40 on says that the promise no longer holds: wrong in at most 5 % of uses, "
+    "however often you look, if the ratings are of texts drawn for the audit."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteRecord(Record):
+    """Outputs that a licensed judge decides, and those for people.
+
+    Attributes:
+        judge: its name; licence: signature of what licensed it.
+        decided: how many pass, fail, and go to a person; reasons: why the last do.
+        audits: ratings of what it passes, and of what it fails.
+        items: the decision on each output, by id.
+    """
+
+    command: Literal["route"] = "route"
+    signature: Signed
+    judge: str
+    licence: Signed
+    decided: dict[str, Count]
+    reasons: dict[str, Count]
+    audits: dict[str, AuditedSide]
+    items: dict[str, str]
+    gate: GateRecord
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class RouteResult(Result):
+    """Outputs that a licensed judge decides, and those for people.
+
+    Attributes:
+        texts: the outputs; judge: with its licence; scores: [n] that it gave.
+        decisions: [n] pass, fail or person; reasons: [n] why a person decides, or "".
+        audits: by decision, ratings of texts that the judge decides so.
+    """
+
+    record = RouteRecord
+    texts: Outputs
+    judge: LicensedJudge
+    scores: FloatArray
+    decisions: StringArray
+    reasons: StringArray
+    audits: Mapping[str, AuditedSide]
+
+    def _shown(self) -> Document:
+        counts = Counter(self.decisions.tolist())
+        n = len(self.texts)
+        left = counts["person"] / max(n, 1)
+        promise = self.judge.licence.promise
+        verdict = (
+            f"{self.judge.name} passes {counts['pass']:,} of {counted(n, 'output')} and fails "
+            f"{counts['fail']:,}; people decide the other {counts['person']:,} ({percent(left)})."
+        )
+        if self.gate.reason:
+            verdict = f"{sentence(self.gate.reason)}. {verdict}"
+        kept = (
+            f"Of what it decides either way at most {exact_percent(promise.at_most_wrong)} are "
+            f"wrong, with {exact_percent(promise.sure)} confidence."
+        )
+        return Document(
+            title=f"{self.judge.name} on {counted(n, 'output')}",
+            verdict=verdict,
+            notes=(kept,),
+            sections=(self._people(), self._audited()),
+        )
+
+    def _people(self) -> Section:
+        """The reasons why people decide."""
+        counts = Counter(self.reasons.tolist())
+        rows = tuple(
+            (words, f"{counts[reason]:,}")
+            for reason, words in REASONS.items()
+            if counts[reason]
+        )
+        table = Table(header=("a person decides as", "outputs"), rows=rows)
+        return Section(title="For people", table=table)
+
+    def _audited(self) -> Section:
+        """The audit of each side."""
+        rows = tuple(
+            (TITLES[name], str(side.n), str(side.wrong), number(side.evidence))
+            for name, side in self.audits.items()
+        )
+        header = ("the judge", "rated since", "wrong", "evidence")
+        return Section(
+            title="Audit", table=Table(header=header, rows=rows), lines=(LEGEND,)
+        )
+
+    def _json(self) -> Record:
+        return self._record(
+            judge=self.judge.name,
+            licence=str(self.judge.signature),
+            decided=Counter(self.decisions.tolist()),
+            reasons=Counter(filter(None, self.reasons.tolist())),
+            items=dict(zip(self.texts.ids, self.decisions.tolist(), strict=True)),
+        )
+
+    def _rows(self) -> Rows:
+        """One mapping an output."""
+        rows: list[dict[str, Cell]] = []
+        for i, name in enumerate(self.texts.ids):
+            row: dict[str, Cell] = {"id": name}
+            if self.texts.systems:
+                row["system"] = self.texts.systems[i]
+            row[self.judge.name] = float(self.scores[i])
+            row["decide"] = str(self.decisions[i])
+            row["why"] = str(self.reasons[i])
+            row["text"] = self.texts.texts[i]
+            rows.append(row)
+        return rows

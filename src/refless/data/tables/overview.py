@@ -1,0 +1,82 @@
+"""Rows before anything is asked of them: each column, the role it plays, and what it holds."""
+
+from dataclasses import dataclass
+
+from refless.data.tables.columns import unclear
+from refless.data.tables.memory import Rows
+from refless.data.tables.reading import Reading
+from refless.data.tables.table import RowTable, read_table
+from refless.data.tables.unread import hold_ratings
+from refless.registry.arrays import Strings
+
+LETTERS = 200  # of an example
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenColumn:
+    """A column of rows from anywhere.
+
+    Attributes:
+        name: what the rows call it; role: that it plays, "" if nothing reads it.
+        missing: share of the cells that are blank; of a column that nothing reads among the first
+            10,000 rows.
+        example: of what its cells hold.
+    """
+
+    name: str
+    role: str
+    missing: float
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """Rows before anything is asked of them.
+
+    Attributes:
+        n_rows: rows; columns: in the order of the files.
+        scores: columns that hold a judge's scores, as far as their names and cells tell.
+    """
+
+    n_rows: int
+    columns: tuple[SeenColumn, ...]
+    scores: Strings
+
+    @property
+    def roles(self) -> set[str]:
+        """The roles that some column plays."""
+        return {column.role for column in self.columns} - {""}
+
+
+def overview(rows: Rows, reading: Reading) -> Overview:
+    """Columns of rows from anywhere, with the role of each.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_pool`.
+    """
+    table = read_table(rows, reading, "judged", ())
+    role_of: dict[str, str] = {}
+    for role, names in table.roles.columns.items():
+        for name in names:
+            role_of.setdefault(name, role)
+    scores = table.roles.all("score") or _scores(table, role_of)
+    role_of |= dict.fromkeys(scores, "score")
+    columns = [_seen(table, name, role_of.get(name, "")) for name in table.rows.header]
+    return Overview(n_rows=len(table), columns=tuple(columns), scores=tuple(scores))
+
+
+def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
+    """The columns called as a judge's scores are that hold numbers or verdicts."""
+    free = [name for name in table.rows.header if name not in role_of]
+    return [name for name in unclear(free) if hold_ratings(table.rows.seen(name))]
+
+
+def _seen(table: RowTable, name: str, role: str) -> SeenColumn:
+    cells = table.rows.all(name)
+    filled = [cell for cell in cells if cell not in (None, "")]
+    return SeenColumn(
+        name=name,
+        role=role,
+        missing=1 - len(filled) / max(len(cells), 1),
+        example=str(filled[0])[:LETTERS] if filled else "",
+    )

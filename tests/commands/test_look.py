@@ -1,0 +1,247 @@
+"""`refless FILE`: what was read, what it answers, and the page with all outputs side by side."""
+
+import json
+import re
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refless
+from command_line import jsonl, rated_rows, run
+from refless.report.document import Card
+from refless.report.pictures import judge_picture
+from rows import renamed, without
+
+MOST_WORDS = 20  # of an answer
+SCRIPT = "</script><script>document.title='taken'</script>"
+
+
+def two_versions(
+    n: int = 40, *, better: float = 0.0, rated: int | None = None
+) -> list[dict[str, Any]]:
+    """Answers of two versions to n items, with ratings of the first items and a kind judge."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for item in range(n):
+        for version in ("v1", "v2"):
+            level = 3 + better * (version == "v2") + rng.normal(0, 0.6)
+            rating = int(np.clip(round(level), 1, 5))
+            row = {
+                "prompt": f"question {item} about the ferry",
+                "output": f"answer {item} of {version} {'good ' * rating}end",
+                "version": version,
+                "judge_score": 5 if rng.random() < 0.8 else 4,
+            }
+            if rated is None or item < rated:
+                row["human_rating"] = rating
+            rows.append(row)
+    rows[0]["human_rating"] = 1  # the ends of the scale
+    rows[1]["human_rating"] = 5
+    return rows
+
+
+def answers(rows: object, **options: Any) -> dict[str, Card]:
+    """The cards by what they are about."""
+    return {card.topic: card for card in refless.look(rows, **options).cards}
+
+
+def test_columns_and_scale_are_said() -> None:
+    """Each column has its role, its missing cells and an example; an unread one is named."""
+    rows = [{**row, "cost": 7} for row in two_versions(20, rated=15)]
+    result = refless.look(rows)
+    seen = {column.name: column for column in result.seen.columns}
+    roles = {name: column.role for name, column in seen.items()}
+    assert roles == {
+        "prompt": "source",
+        "output": "text",
+        "version": "system",
+        "judge_score": "score",
+        "human_rating": "rating",
+        "cost": "",
+    }
+    assert seen["human_rating"].missing == pytest.approx(10 / 40)
+    assert seen["cost"].example == "7"
+    assert (result.scale, result.guessed) == ((1.0, 5.0), True)
+    assert "taken from the ratings" in str(result)
+    assert not refless.look(rows, scale=(0, 6)).guessed
+
+
+def test_few_ratings_tell_no_scale() -> None:
+    """Fewer than twenty ratings do not tell where a scale ends."""
+    assert refless.look(two_versions(8)).scale is None
+
+
+@pytest.mark.parametrize(
+    ("better", "state", "word"), [(1.5, "yes", "Yes"), (-1.5, "no", "No")]
+)
+def test_versions_that_differ(better: float, state: str, word: str) -> None:
+    """The card says which version leads, as `compare` finds it."""
+    rows = two_versions(better=better)
+    card = answers(rows)["v2 against v1"]
+    pair = refless.compare(rows, scale=(1, 5)).comparison.pairs[0]
+    assert card.state == state
+    assert card.label.startswith(word)
+    assert f"{abs(pair.difference.value):.2f} points" in card.answer
+    leader = "v2" if better > 0 else "v1"
+    assert card.answer.startswith(f"{leader} leads")
+
+
+def test_open_versions_say_what_would_tell() -> None:
+    """An open answer has its interval, and the command that chooses what to rate."""
+    card = answers(two_versions(40, rated=8))["v2 against v1"]
+    assert card.state == "open"
+    assert "anything between" in card.answer
+    assert card.command.startswith("refless next FILE --goal compare")
+
+
+def test_the_old_version_comes_first() -> None:
+    """A name that says 'old' is what the other one is held against."""
+    names = {"v1": "new", "v2": "old"}
+    rows = [{**row, "version": names[row["version"]]} for row in two_versions(20)]
+    assert "new against old" in answers(rows)
+
+
+def test_several_versions() -> None:
+    """Of three versions the best is named, and those that may be as good."""
+    rows = two_versions(30, better=1.5)
+    third = [{**row, "version": "v3"} for row in rows if row["version"] == "v2"]
+    card = answers([*rows, *third])["3 versions"]
+    assert card.state == "open"
+    assert re.search(
+        "v[23] has the highest mean.*but v[23] may be as good", card.answer
+    )
+
+
+def test_a_kind_judge_may_not_decide() -> None:
+    """A judge that gives 5 to nearly all is too kind, and does not tell good from bad."""
+    card = answers(two_versions(60))["judge_score"]
+    assert card.state == "no"
+    assert "too kind" in card.answer
+    assert "--score-column judge_score" in card.command
+
+
+def test_raters_agree_or_one_is_alone() -> None:
+    """One rater tells nothing; three who agree by and large are weighed by alpha."""
+    assert "one person" in answers(two_versions(20))["your raters"].answer
+    rows = rated_rows(48)
+    for i, row in enumerate(rows):
+        row["rating"] = min(5, int(str(row["rating"])) + (i % 7 == 0))
+    alpha = refless.judge_raters(rows, scale=(1, 5)).agreement.alpha_ordinal
+    assert f"alpha {alpha.value:.2f}" in answers(rows)["your raters"].answer
+
+
+def test_one_version_names_the_remedy() -> None:
+    """Without a column of versions the card says how to name one."""
+    rows = without(two_versions(20), "version")
+    for i, row in enumerate(rows):
+        row["id"] = str(i)
+    card = answers(rows)["versions"]
+    assert card.state == "open"
+    assert card.answer == "Nothing says which version wrote a text."
+    assert "system" in card.advice
+
+
+def test_percent_of_passes() -> None:
+    """Passes are told in percent, and their differences in percentage points."""
+    rows = two_versions(40, better=1.5)
+    for row in rows:
+        row["human_label"] = "pass" if row.pop("human_rating") > 3 else "fail"
+    cards = answers(rows)
+    assert "percentage points" in cards["v2 against v1"].answer
+    assert "%" in cards["estimates"].answer
+
+
+def test_scores_without_ratings() -> None:
+    """Of a judge's scores alone the versions are compared, which is said."""
+    rows = without(two_versions(40), "human_rating", "output")
+    card = answers(rows)["versions"]
+    assert "not people's" in card.answer
+
+
+def test_answers_are_short_whatever_the_order_of_rows() -> None:
+    """Twenty words are enough, and no number depends on the order of rows."""
+    rows = [*two_versions(30, rated=12), *two_versions(30, better=1)[:6]]
+    rows = [{**row, "id": str(i)} for i, row in enumerate(rows)]
+    cards = answers(rows)
+    assert cards == answers(rows[::-1])
+    for card in cards.values():
+        assert len(card.answer.split()) <= MOST_WORDS, card.answer
+
+
+def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`refless FILE` looks at it and writes a page; another output keeps the page away."""
+    monkeypatch.chdir(tmp_path)
+    jsonl(tmp_path / "evals.jsonl", two_versions(12))
+    ran = run("evals.jsonl")
+    assert (ran.code, "wrote evals-refless.html" in ran.err) == (0, True)
+    assert ran.out == run("look", "evals.jsonl").out
+    (tmp_path / "evals-refless.html").unlink()
+    assert run("evals.jsonl", "--format", "json").json["command"] == "look"
+    assert not (tmp_path / "evals-refless.html").exists()
+    missing = run("nowhere.csv")
+    assert (missing.code, "nowhere.csv" in missing.err) == (2, True)
+    assert run("nonsense").code == 2
+
+
+def test_the_page_holds_every_text(tmp_path: Path) -> None:
+    """The texts side by side are data, in the order of the file, and never markup."""
+    rows = two_versions(12, rated=6)
+    rows[3]["output"] += SCRIPT
+    page = tmp_path / "page.html"
+    refless.look(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
+    html = page.read_text(encoding="utf-8")
+    assert SCRIPT not in html
+    data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
+    outputs = [*chain.from_iterable(row["answers"] for row in data["rows"])]
+    assert [text for text, *_ in outputs] == [row["output"] for row in rows]
+    people = [rating for _, rating, *_ in outputs]
+    assert people == [row.get("human_rating") for row in rows]
+    assert data["systems"] == ["v1", "v2"]
+
+
+def test_counts_of_a_grid() -> None:
+    """The cells of the grid count the pairs of levels, and all of them."""
+    rng = np.random.default_rng(0)
+    people = rng.integers(1, 6, 200).astype(float)
+    judge = rng.integers(1, 6, 200).astype(float)
+    figure = judge_picture("j", people.tolist(), judge.tolist(), of_verdicts=False)
+    counts = [int(n) for n in re.findall(r'class="strong(?: on)?">(\d+)<', figure.svg)]
+    table, _, _ = np.histogram2d(people, judge, bins=np.arange(0.5, 6))
+    assert counts == [int(n) for n in table.ravel() if n]
+    same = f"{100 * np.mean(people == judge):.0f} %"
+    assert same in figure.caption
+
+
+def test_standard_input_is_refused() -> None:
+    """Rows that are read once cannot be asked several questions."""
+    ran = run("look", "-", stdin="text,rating\na,1\n")
+    assert (ran.code, "save it as a file" in ran.err) == (2, True)
+
+
+def test_choices_of_two() -> None:
+    """Of choices between two versions the win rate is told."""
+    rows = [
+        {
+            "prompt": f"q{i}",
+            "response_a": f"first {i}",
+            "response_b": f"second {i}",
+            "model_a": "old",
+            "model_b": "new",
+            "winner": "model_b" if i % 4 else "model_a",
+        }
+        for i in range(40)
+    ]
+    (card,) = refless.look(rows).cards
+    assert "new" in card.answer
+    assert card.command.startswith("refless compare")
+
+
+def test_names_are_read_from_left_to_right() -> None:
+    """The columns of the table stand in the order of the file."""
+    rows = renamed(two_versions(20), output="response", prompt="question")
+    names = [column.name for column in refless.look(rows).seen.columns]
+    places = [list(rows[0]).index(name) for name in names]
+    assert all(a < b for a, b in pairwise(places))

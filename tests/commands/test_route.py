@@ -1,0 +1,217 @@
+"""Outputs that a licensed judge decides, and those for people."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from scipy.integrate import quad
+from scipy.stats import binom
+
+from command_line import Ran, headlines, jsonl, run, too_wide
+from refless.commands.route.audit import audited, evidence_of
+from refless.commands.route.result import RouteResult
+
+TEXTS = headlines(1000)
+
+
+def rows(
+    first: int, last: int, seed: int = 0, noise: float = 0.04
+) -> list[dict[str, object]]:
+    """Texts that a judge knows well, with people's verdicts."""
+    rng = np.random.default_rng(seed)
+    quality = rng.random(last)
+    good = rng.random(last) < 1 / (1 + np.exp(-25 * (quality - 0.5)))
+    scores = np.clip(quality + noise * rng.normal(size=last), 0, 1).round(3)
+    return [
+        {
+            "id": f"t{i}",
+            "text": TEXTS[i],
+            "p": scores[i],
+            "rating": int(good[i]),
+        }
+        for i in range(first, last)
+    ]
+
+
+def unrated(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """The rows without ratings."""
+    return [row | {"rating": None} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def licence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A licence for at most 10 % errors, by 500 ratings and a rubric."""
+    folder = tmp_path_factory.mktemp("licence")
+    rated = jsonl(folder / "rated.jsonl", rows(0, 500))
+    (folder / "rubric.md").write_text("A good headline is short.")
+    words = (
+        "--score-column",
+        "p",
+        "--at-most-wrong",
+        "0.1",
+        "--resamples",
+        "40",
+    )
+    rubric = ("--rubric", folder / "rubric.md")
+    ran = run("judge", rated, *words, *rubric, "-o", folder / "licence.json")
+    assert ran.code == 0, ran.err
+    return folder / "licence.json"
+
+
+def routed(licence: Path, path: Path, *words: object) -> Ran:
+    """The command with the right rubric."""
+    rubric = ("--rubric", licence.with_name("rubric.md"))
+    return run("route", path, "--licence", licence, *rubric, *words)
+
+
+def test_scores_decide(licence: Path, tmp_path: Path) -> None:
+    """Thresholds of the licence, whatever rows stand beside; a missing score is for people."""
+    new = [
+        *unrated(rows(500, 900)),
+        {
+            "id": "x",
+            "text": "no score",
+            "p": None,
+        },
+    ]
+    path = jsonl(tmp_path / "new.jsonl", new)
+    out = tmp_path / "out.csv"
+    ran = routed(licence, path, "--audit", "0", "-o", out)
+    assert ran.code == 0, ran.err
+    assert too_wide(ran.out) == []
+    found = json.loads(licence.read_text())["judges"][0]["licence"]
+    top = found["passes"]["chosen"]["threshold"]
+    bottom = found["fails"]["chosen"]["threshold"]
+    with out.open() as lines:
+        written = {row["id"]: row for row in csv.DictReader(lines)}
+    assert (written["x"]["decide"], written["x"]["why"]) == ("person", "no score")
+    for row in new[:-1]:
+        decided = written[str(row["id"])]["decide"]
+        expected = "person"
+        if row["p"] >= top:  # type: ignore[operator]
+            expected = "pass"
+        elif row["p"] <= bottom:  # type: ignore[operator]
+            expected = "fail"
+        assert decided == expected
+    counts = Counter(row["decide"] for row in written.values())
+    assert f"p passes {counts['pass']} of 401 outputs" in " ".join(ran.out.split())
+
+
+def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
+    """A fifth of the decided texts; the same whatever their order; others by another seed."""
+    new = unrated(rows(500, 1000))
+    path = jsonl(tmp_path / "new.jsonl", new)
+    turned = jsonl(tmp_path / "turned.jsonl", new[::-1])
+    words = (
+        "--audit",
+        "0.2",
+        "--format",
+        "json",
+    )
+    found = routed(licence, path, *words).json
+    Draft202012Validator(RouteResult.schema()).validate(found)
+    assert found["items"] == routed(licence, turned, *words).json["items"]
+    assert found["items"] != routed(licence, path, *words, "--seed", "1").json["items"]
+    drawn = found["reasons"]["audit"]
+    decided = 500 - found["reasons"]["between"]
+    assert 0.13 < drawn / decided < 0.27
+
+
+def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
+    """If people fail half of what passes, all is for people, and the status is 3."""
+    new = unrated(rows(500, 900))
+    harder = [row | {"rating": i % 2} for i, row in enumerate(rows(900, 1000))]
+    kept = routed(licence, jsonl(tmp_path / "kept.jsonl", new + rows(900, 1000)))
+    assert kept.code == 0, kept.err
+    ran = routed(licence, jsonl(tmp_path / "new.jsonl", new + harder))
+    assert ran.code == 3
+    said = " ".join(ran.out.split())
+    assert "Gate failed: people decide otherwise on" in said
+    assert "more than 10 %: judge again" in said
+    assert "p passes 0 of 500 outputs and fails 0" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "problem"),
+    [
+        (lambda row: row | {"p": row["p"] * 10}, (), "lie outside those of the rated"),
+        (lambda row: row | {"p": row["p"] ** 3}, (), "are spread unlike those of the"),
+        (lambda row: row, ("--score-column", "q"), "has no licence for 'q'"),
+        (lambda row: row, ("--rubric", "pyproject.toml"), "made with another rubric"),
+    ],
+)
+def test_other_judges_are_refused(
+    licence: Path, tmp_path: Path, change, words: tuple[str, ...], problem: str
+) -> None:
+    """Another scale, another spread, another name, another rubric."""
+    new = [change(row) | {"q": 1} for row in rows(500, 900)]
+    path = jsonl(tmp_path / "new.jsonl", unrated(new))
+    (tmp_path / "pyproject.toml").write_text("another rubric")
+    words = tuple(str(tmp_path / word) if "toml" in word else word for word in words)
+    ran = routed(licence, path, *words)
+    assert (ran.code, problem in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
+    """JSON of something else, a judge without a licence, and one that may decide nothing."""
+    new = jsonl(tmp_path / "new.jsonl", rows(500, 540))
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    ran = run("route", new, "--licence", other)
+    assert (ran.code, "this is no licence of a judge" in ran.err) == (2, True)
+    few = jsonl(tmp_path / "few.jsonl", rows(0, 30))
+    judged = ("judge", few, "--score-column", "p", "--resamples", "40", "-o", other)
+    for more, problem in (
+        ((), "--at-most-wrong of 'refless judge' gives"),
+        (("--at-most-wrong", "0.1"), "p may decide nothing alone"),
+    ):
+        assert run(*judged, *more).code == 0
+        ran = run("route", new, "--licence", other)
+        assert (ran.code, problem in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.01, 0.1, 0.3]))
+def test_evidence_equals_the_slow_twin(right: int, wrong: int, share: float) -> None:
+    """The mean likelihood over larger shares, by numerical integration."""
+    n = right + wrong
+    peak = min(max(wrong / n if n else share, share), 1.0)
+    points = [peak] if share < peak < 1 else None
+    total, _ = quad(
+        lambda p: float(binom.pmf(wrong, n, p)),
+        share,
+        1,
+        points=points,
+        epsabs=0,
+        epsrel=1e-11,
+        limit=200,
+    )
+    expected = total / (1 - share) / binom.pmf(wrong, n, share)
+    assert evidence_of(n, wrong, share) == pytest.approx(expected, rel=1e-8)
+
+
+def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None:
+    """The number of audited texts at which the promise of 10 % is said to be broken, if it is."""
+    wrong = 0
+    for n in range(1, most + 1):
+        wrong += int(rng.random() < share)
+        if audited(n, wrong, 0.1).broken:
+            return n
+    return None
+
+
+def test_the_audit_speaks_in_time_and_not_without_cause() -> None:
+    """With 35 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
+
+    One side's chance of a false alarm is half of the 5 %.
+    """
+    rng = np.random.default_rng(0)
+    spoken = [first_alarm(0.35, rng, 50) is not None for _ in range(300)]
+    assert np.mean(spoken) >= 0.8
+    silent = [first_alarm(0.1, rng, 400) is None for _ in range(300)]
+    assert np.mean(silent) >= 0.95
