@@ -28,7 +28,7 @@ from refless.data.tables import Columns
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.intervals import half_widths
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import FloatArray, codes_of
+from refless.registry.arrays import FloatArray, codes
 from refless.stats.correlation import spearman
 
 MOST = 1_000  # rated texts
@@ -86,7 +86,7 @@ def exactly(gp: GaussianProcess, outputs: Outputs) -> tuple[FloatArray, FloatArr
 
 def row_of(name: str, pool: RatedPool) -> Row:
     """The tables beside the exact process on a fourth of a pool's units."""
-    units = codes_of(units_or_texts(pool, pool))
+    units = codes(units_or_texts(pool, pool))
     part = np.random.default_rng(0).permutation(units.max() + 1)[units] % PARTS
     rated = pool.take(np.flatnonzero(part > 0)[:MOST])
     judged = pool.take(np.flatnonzero(part == 0))
