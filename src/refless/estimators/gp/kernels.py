@@ -296,7 +296,8 @@ class _Line(_Scaled):
         return np.asarray(rated.T @ columns)
 
     def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
-        return np.asarray(points @ table)
+        # row by row: how a dense product is summed depends on its shape
+        return np.asarray(csr_array(points) @ table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -159,7 +159,8 @@ class Encoder:
             inside = states[:, :1] if first else states * mask[..., None]
             counts = 1 if first else mask.sum(dim=1, keepdim=True)
             means = inside.double().sum(dim=1) / counts
-            yield batch, means.cpu().numpy()
+            for i, mean in zip(batch, means.cpu().numpy(), strict=True):
+                yield [i], mean[None]
 
     def _states(
         self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
