@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from refless.data.records import Outputs, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
-from refless.text.embed import Encoder, encoder, static
+from refless.text.embed import BUILT_IN, Encoder, encoder
+from refless.text.embed.loading import folder_of
+from refless.text.embed.static import PartSums, static_files, static_table
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 safetensors = pytest.importorskip(
@@ -133,7 +136,7 @@ def test_nothing_is_cut_or_padded(tmp_path: Path) -> None:
     words.enable_truncation(2)
     words.enable_padding(pad_id=3, pad_token="dog", length=8)
     folder = saved(tmp_path, tokenizer=words)
-    n = 2 * static.BLOCK
+    n = 2_048
     found = Encoder(model=folder).sentences(["the the fox", "the " * n + "fox " * n])
     np.testing.assert_allclose(
         found, [[6 / 52**0.5, 4 / 52**0.5], [0.6, 0.8]], atol=1e-7
@@ -346,3 +349,27 @@ def test_texts_without_known_tokens_are_judged(large: str, tmp_path: Path) -> No
         "validate", path, "--format", "json", "--estimator", f"gp:encoder={large}"
     )
     assert f"sha={signed.get('sha')}" in ran.json["signature"].replace(":", "=")
+
+
+PARTS = st.sampled_from(
+    ["the", "fox", "The", "42", ",", "é", "語", "\n", "", "<s>", "▁"]
+)
+
+
+@given(st.lists(st.lists(PARTS, max_size=8).map(" ".join) | st.text(max_size=12)))
+def test_the_table_at_hand_reads_parts_as_whole_texts(texts: list[str]) -> None:
+    """Bit for bit: the tokenizer gives the parts between blanks the tokens of the text."""
+    folder = folder_of(BUILT_IN)
+    files = static_files(folder)
+    assert files is not None
+    table = static_table(folder, files)
+    assert table.is_split
+    once = replace(table, is_split=False, sums=PartSums(table.vectors.shape[1]))
+    for text in texts:  # the order of sums is another
+        np.testing.assert_allclose(
+            table.totals([text]), once.totals([text]), rtol=1e-12, atol=1e-12
+        )
+    np.testing.assert_array_equal(
+        table.totals(texts),
+        np.concatenate([np.zeros((0, 256)), *(table.totals([t]) for t in texts)]),
+    )

@@ -1,5 +1,7 @@
 """Texts in which what comes from the source is masked: the manner of saying it is left."""
 
+from functools import lru_cache
+
 from refless.text.words import words
 
 MASK = "@"
@@ -15,8 +17,14 @@ def masked(text: str, source: str) -> str:
 
     What is left is how something is said, whatever it is said of.
     """
-    held = {word for word in words(source) if _stands_for_something(word)}
+    held = _held(source)
     return " ".join(MASK if word in held else word for word in words(text))
+
+
+@lru_cache(maxsize=1_000)
+def _held(source: str) -> frozenset[str]:
+    """The words of a source that are masked: read once for all of its texts."""
+    return frozenset(filter(_stands_for_something, words(source)))
 
 
 def _stands_for_something(word: str) -> bool:

@@ -8,12 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray
-from refless.text.words import class_of, each_word, plain_marks
+from refless.loops import Loops
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.terms import Words, joined, kinds_of
+from refless.text.words import class_of, each_word
+
+loops = Loops("terms")
 
 SHAPE = ("characters", "words", "word length", "sentences")
 LEXIS = ("type-token ratio", "repeated pairs", "repeated fours", "commonest word")
@@ -27,18 +30,62 @@ RELATION = (
     "words alike", "words changed",
 )  # fmt: skip
 READ = 20_000  # words, or letters, of a text that are looked at for what is repeated or copied
-_SENTENCE = re.compile(r"[.!?]+")
 _NAME = re.compile(r"(?<![.!?|] )(?<![\n|])(?<!^)\b[A-Z]\w+")
 _NUMBER = re.compile(r"\d+")
 _TURN = re.compile(r"\n|\|\|\|")
 
 
-def surface(texts: Iterable[str]) -> FloatArray:
+def surface(texts: Sequence[str]) -> FloatArray:
     """[texts, 15] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
-    rows = [_surface(text) for text in texts]
-    return np.array(rows, dtype=np.float64).reshape(
-        len(rows), len(SHAPE + LEXIS + MARKS)
+    points, starts = joined(texts)
+    marks = loops.marks_loop(points, starts, kinds_of(points))
+    capitals, digits, questions, commas, sentences, first, last = marks.T
+    tokens = Words.of(texts)
+    words = tokens.plain()
+    counted = words.runs(1, len(words.keys))
+    size = np.diff(starts)
+    n = np.diff(words.begins)
+    n_tokens = np.diff(tokens.begins)
+    different = np.diff(counted.starts)
+    letters = np.diff(np.append(0, np.cumsum(words.sizes))[words.begins])
+    most = np.maximum.reduceat(np.append(counted.counts, 0), counted.starts[:-1])
+    shape = (
+        size,
+        n,
+        _shares(letters, n),
+        sentences,
     )
+    lexis = (
+        _shares(different, n),
+        _repeated(words, 2),
+        _repeated(words, 4),
+        np.where(n > 0, most, 0),
+    )
+    share = (
+        _shares(n_tokens - n, n_tokens),
+        _shares(capitals, size),
+        _shares(digits, size),
+    )
+    marks = (
+        first,
+        last,
+        questions,
+        commas,
+    )
+    return np.stack([*shape, *lexis, *share, *marks], axis=1)
+
+
+def _repeated(words: Words, length: int) -> FloatArray:
+    """[texts] share of a text's runs of so many words that stood in it before."""
+    counted = words.runs(length, READ)
+    total = np.diff(words.begins).clip(max=READ) - length + 1
+    return _shares(total - np.diff(counted.starts), total)
+
+
+def _shares(parts: FloatArray | IntArray, totals: IntArray) -> FloatArray:
+    """[texts] parts of totals; 0 where there is nothing."""
+    shares = np.zeros(len(totals))
+    return np.divide(parts, totals, out=shares, where=totals > 0)
 
 
 def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
@@ -57,32 +104,6 @@ def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
 def last_turn(source: str) -> str:
     """The last line of a source, or what follows its last `|||`."""
     return _TURN.split(source.strip())[-1]
-
-
-def _surface(text: str) -> tuple[float, ...]:
-    text = plain_marks(text)
-    tokens = Counter(each_word(text))
-    size = len(text)
-    counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
-    first = [*islice(_plain(text), READ)]
-    n = sum(counts.values())
-    n_tokens = tokens.total()
-    letters = sum(len(word) * count for word, count in counts.items())
-    capitals = sum(map(str.isupper, text))
-    digits = sum(map(str.isdigit, text))
-    sentences = _SENTENCE.findall(text)
-    most_frequent = max(counts.values(), default=0)
-    begins_large = text[:1].isupper()
-    ends_in_stop = text.rstrip().endswith(".")
-    words = (_share(letters, n), len(sentences), _share(len(counts), n))
-    repeated = (_repeated(first, 2), _repeated(first, 4), most_frequent)
-    characters = (
-        _share(n_tokens - n, n_tokens),
-        _share(capitals, size),
-        _share(digits, size),
-    )
-    marks = (begins_large, ends_in_stop, text.count("?"), text.count(","))
-    return (size, n, *words, *repeated, *characters, *marks)
 
 
 class _Source:
@@ -189,12 +210,6 @@ def _overlap(tokens: Sequence[str], n: int, source: set[tuple[str, ...]]) -> flo
     """Share of a text's runs of n words that its source has too."""
     shared = sum(run in source for run in _runs(tokens, n))
     return _share(shared, len(tokens[:READ]) - n + 1)
-
-
-def _repeated(tokens: Sequence[str], n: int) -> float:
-    """Share of a text's runs of n words that stood in it before."""
-    runs = max(0, len(tokens[:READ]) - n + 1)
-    return _share(runs - len({*_runs(tokens, n)}), runs)
 
 
 def _missing_share(source: set[str], text: set[str]) -> float:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby
 from unicodedata import category
 
+LAST_MARK = 0x1FFFF  # of the characters that may stand on a letter
 PIECE = 100_000  # characters that are split into words at a time
 _BLANK = re.compile(r"\s")
 _PLAIN = re.compile(r"\w+|[^\w\s]")
@@ -20,19 +21,23 @@ UNBROKEN = (  # scripts without blanks, as ranges within the brackets of an expr
     "\u3005-\u3007\u3021-\u3029\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-_JOINERS = "\u200c\u200d"  # stand within words of Persian, Hindi, Malayalam
+JOINERS = "\u200c\u200d"  # stand within words of Persian, Hindi, Malayalam
 _OTHERS = {".": "。．｡।॥۔።။។։", "?": "？؟፧", "!": "！", ",": "，、､،፣"}  # noqa: RUF001
-_AS_ASCII = {mark: ours for ours, marks in _OTHERS.items() for mark in marks}
-_OTHER = re.compile(f"[{''.join(_AS_ASCII)}]")
+AS_ASCII = {mark: ours for ours, marks in _OTHERS.items() for mark in marks}
 
 
 def words(text: str, *, whole: bool = False) -> list[str]:
     """Words and punctuation marks, in lower case; whole: what has no blanks in it is one word."""
-    text = text.lower()
+    text = folded(text)
     if text.isascii() or not _special().search(text):
         return _PLAIN.findall(text)
-    # the Turkish i has one dot
-    return _any(whole=whole).findall(text.replace("i\u0307", "i"))
+    return _any(whole=whole).findall(text)
+
+
+def folded(text: str) -> str:
+    """The text in lower case; the Turkish i has one dot."""
+    text = text.lower()
+    return text if text.isascii() else text.replace("i\u0307", "i")
 
 
 def each_word(text: str) -> Iterator[str]:
@@ -51,15 +56,10 @@ def pieces(text: str) -> Iterator[str]:
         begin = end
 
 
-def plain_marks(text: str) -> str:
-    """The text with full stops, commas and so on of all scripts as those of ASCII."""
-    return text if text.isascii() else _OTHER.sub(lambda mark: _AS_ASCII[mark[0]], text)
-
-
 @cache
 def _special() -> re.Pattern[str]:
     """Characters beyond `_PLAIN`; one large range is looked up faster than many small ones."""
-    marks = class_of("M", last=0xFFFF) + _JOINERS
+    marks = class_of("M", last=0xFFFF) + JOINERS
     return re.compile(f"[{marks}{UNBROKEN}\U00010000-\U0010ffff]")
 
 
@@ -67,7 +67,7 @@ def _special() -> re.Pattern[str]:
 def _any(*, whole: bool) -> re.Pattern[str]:
     """A letter of `UNBROKEN`, a word of other letters, each with its marks, or something else."""
     alone = r"\0" if whole else UNBROKEN
-    marks = class_of("M") + _JOINERS
+    marks = class_of("M") + JOINERS
     letters = rf"[^\W{alone}]"
     return re.compile(
         rf"(?=\w)[{alone}][{marks}]*|{letters}(?:{letters}+|[{marks}]+)*|[^\w\s]"
@@ -75,7 +75,7 @@ def _any(*, whole: bool) -> re.Pattern[str]:
 
 
 @cache
-def class_of(*kinds: str, last: int = 0x1FFFF) -> str:
+def class_of(*kinds: str, last: int = LAST_MARK) -> str:
     """Characters whose category begins so, as ranges within the brackets of an expression."""
     held = (i for i in range(last + 1) if category(chr(i)).startswith(kinds))
     runs = groupby(enumerate(held), lambda pair: pair[1] - pair[0])

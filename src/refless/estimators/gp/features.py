@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain, count, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refless.data.records import NO_SCORES, picked
+from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
-from refless.text.words import words
+from refless.text.terms import Terms, letter_terms, word_terms
+from refless.text.tokenize import distinct
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-RUNS = (3, 5)  # letters of a word that are read together
-LONG = 24  # letters of a word whose runs are not remembered
+loops = Loops("terms")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +34,7 @@ class KernelInputs:
     units: tuple[str, ...]  # labels of what belongs together
     # [n, ...] numbers or vectors, by the kernel that compares them
     columns: Mapping[str, Any]
+    counted: dict[str, Terms] = field(default_factory=dict)  # by the kernel, once read
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -100,39 +98,23 @@ def _digest(name: str) -> int:
     return int.from_bytes(raw, "big", signed=True)
 
 
-def _word_terms(text: str) -> Iterator[str]:
-    """Words, and pairs of neighbouring words."""
-    tokens = words(text)
-    return chain(tokens, map(" ".join, pairwise(tokens)))
-
-
-def _letter_terms(text: str) -> Iterator[str]:
-    """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
-    return chain.from_iterable(
-        _cached_runs(word) if len(word) < LONG else _runs(word)
-        for word in words(text, whole=True)
-    )
-
-
-def _runs(word: str) -> tuple[str, ...]:
-    low, high = RUNS
-    marked = f" {word} "
-    lengths = range(low, min(high, len(marked)) + 1)
-    runs: list[str] = []
-    for n in lengths:
-        runs += [marked[i : i + n] for i in range(len(marked) - n + 1)]
-    return tuple(runs)
-
-
-_cached_runs = lru_cache(maxsize=20_000)(_runs)
-
-# the terms of a text and its source, by the kernel that counts them
-TERMS: dict[str, Callable[[str, str], Iterable[str]]] = {
-    "words": lambda text, _: _word_terms(text),
-    "letters": lambda text, _: _letter_terms(text),
-    "source": lambda _, source: _word_terms(source),
-    "masked": lambda text, source: _word_terms(masked(text, source)),
+# the string that a kernel reads of a text and its source, and the terms of strings
+TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Sequence[str]], Terms]]] = {
+    "words": (lambda text, _: text, word_terms),
+    "letters": (lambda text, _: text, letter_terms),
+    "source": (lambda _, source: source, word_terms),
+    "masked": (masked, word_terms),
 }
+
+
+def terms_of(name: str, inputs: KernelInputs) -> Terms:
+    """The terms that a kernel counts, read once for all kernels; each different string is, too."""
+    if name not in inputs.counted:
+        string_of, read = TERMS[name]
+        sources = inputs.sources or inputs.texts
+        once, rows = distinct(map(string_of, inputs.texts, sources))
+        inputs.counted[name] = read(once).take(rows)
+    return inputs.counted[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,36 +125,43 @@ class Tfidf:
     """
 
     name: str
-    terms: Mapping[str, int]  # the column of each
+    keys: IntArray  # [terms] of the rated texts, ascending
+    places: tuple[IntArray, IntArray]  # a table to look keys up in
     idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
     def learned(cls, name: str, inputs: KernelInputs) -> tuple[Tfidf, csr_array]:
         """The terms of these texts, and the texts' vectors: terms are counted once for both."""
-        columns: defaultdict[str, int] = defaultdict(count().__next__)
-        counted = _counts(name, inputs, columns.__getitem__)
-        frequency = np.append(np.bincount(counted[0], minlength=len(columns)), 1)
-        idf = 1.0 + np.log((1 + len(inputs)) / (1 + frequency))
-        kernel = cls(name, dict(columns), idf)
-        return kernel, kernel._vectors(*counted)
+        terms = terms_of(name, inputs)
+        keys, index, frequency = np.unique(
+            terms.keys, return_inverse=True, return_counts=True
+        )
+        idf = 1.0 + np.log((1 + len(inputs)) / (1 + np.append(frequency, 1)))
+        kernel = cls(name, keys, loops.table_loop(keys), idf)
+        return kernel, kernel._vectors(index.astype(np.int32), terms)
 
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
-        size = len(self.terms)
-        counts = _counts(self.name, inputs, lambda term: self.terms.get(term, size))
-        return self._vectors(*counts)
+        terms = terms_of(self.name, inputs)
+        index = loops.find_loop(terms.keys, *self.places, len(self.keys))
+        return self._vectors(index, terms)
 
-    def _vectors(
-        self, index: IntArray, counts: IntArray, starts: IntArray
-    ) -> csr_array:
+    def _vectors(self, index: IntArray, terms: Terms) -> csr_array:
         from scipy.sparse import csr_array
 
-        n = len(starts) - 1
-        size = len(self.terms)
-        values = (1.0 + np.log(counts)) * self.idf[index]
-        rows = np.repeat(np.arange(n), np.diff(starts))
-        values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
-        return csr_array((values, index, starts), shape=(n, size + 1))[:, :size]
+        n = len(terms.starts) - 1
+        size = len(self.keys)
+        values = (1.0 + np.log(terms.counts)) * self.idf[index]
+        rows = np.repeat(np.arange(n), np.diff(terms.starts))
+        values /= np.sqrt(np.bincount(rows, np.square(values), n))[rows]
+        is_rated = index < size
+        starts = np.append(0, np.cumsum(is_rated))[terms.starts]
+        entries = (
+            values[is_rated],
+            index[is_rated],
+            starts,
+        )
+        return csr_array(entries, shape=(n, size))
 
     def anchors(self, points: csr_array) -> csr_array:
         """See `Kernel`."""
@@ -186,17 +175,10 @@ class Tfidf:
         """See `Kernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
 
+    def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
+        """See `LinearKernel`."""
+        return np.asarray(rated.T @ columns)
 
-def _counts(
-    name: str, inputs: KernelInputs, column: Callable[[str], int]
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Columns of the terms of each text, their counts, and where each text's begin."""
-    index = array("q")
-    counts = array("q")
-    starts = array("q", [0])
-    for pair in zip(inputs.texts, inputs.sources or inputs.texts, strict=True):
-        tally = Counter(TERMS[name](*pair))
-        index.extend(map(column, tally))
-        counts.extend(tally.values())
-        starts.append(len(index))
-    return np.array(index), np.array(counts), np.array(starts)
+    def products(self, points: csr_array, table: FloatArray) -> FloatArray:
+        """See `LinearKernel`."""
+        return np.asarray(points @ table)

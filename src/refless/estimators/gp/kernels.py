@@ -19,7 +19,7 @@ from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.scaling import Composite, NormalRanks, Standardized
-from refless.text.ngrams import Shape
+from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import token_counts
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
@@ -69,6 +69,16 @@ class LearnedKernel(Protocol):
         """[points] kernel value of each with itself."""
 
 
+class LinearKernel(LearnedKernel, Protocol):
+    """A kernel that is a product of features."""
+
+    def table(self, rated: Points, columns: FloatArray) -> Any:  # noqa: ANN401 - as above
+        """[features, k] product of rated texts' features with [rated, k] columns."""
+
+    def products(self, points: Points, table: Any) -> FloatArray:  # noqa: ANN401 - as above
+        """[points, k] kernel values of points and rated texts, times the table's columns."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grams:
     """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
@@ -87,6 +97,39 @@ class _Grams:
     def diagonal(self, points: Points) -> FloatArray:
         lengths = token_counts(tuple(points), Shape().tokenize)
         return (lengths >= Shape().high).astype(np.float64)
+
+    def table(
+        self, rated: Points, columns: FloatArray
+    ) -> tuple[Vocabulary, FloatArray]:
+        vocabulary, features = learn(tuple(rated), Shape())
+        orders = _gram_matrices(features, vocabulary)
+        weights = sum(order.T @ columns for order in orders)
+        return vocabulary, np.asarray(weights)
+
+    def products(
+        self, points: Points, table: tuple[Vocabulary, FloatArray]
+    ) -> FloatArray:
+        vocabulary, weights = table
+        orders = _gram_matrices(look_up(tuple(points), vocabulary), vocabulary)
+        return np.asarray(sum(order @ weights for order in orders))
+
+
+def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array]:
+    """[texts, features] for each order, whose products add up to the cosine of n-grams."""
+    low = vocabulary.shape.low
+    matrices = []
+    for missing, starts in enumerate(features.starts, low - 1):
+        n_grams = np.maximum(features.lengths - missing, 1)
+        enough = features.lengths >= vocabulary.shape.high
+        sizes = np.where(enough, 1.0 / np.sqrt(len(features.starts) * n_grams), 0.0)
+        index = features.ids[starts[0] : starts[-1]]
+        entries = (
+            np.repeat(sizes, np.diff(starts)),
+            index,
+            starts - starts[0],
+        )
+        matrices.append(csr_array(entries, shape=(len(sizes), vocabulary.features)))
+    return matrices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,16 +167,35 @@ class _Scaled(_Dense):
         return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
 
 
-class _Bell(_Scaled):
+class BellKernel:
+    """exp of a product of two sides, at most 1."""
+
+    __slots__ = ()
+
+    def left(self, points: Points) -> FloatArray:
+        """[points, k + 1] the side of points; the last column is 1."""
+        raise NotImplementedError
+
+    def right(self, anchors: Points) -> FloatArray:
+        """[k + 1, anchors] the side of rated texts."""
+        raise NotImplementedError
+
+    def between(self, points: Points, anchors: Points) -> FloatArray:
+        exponents = self.left(points) @ self.right(anchors)
+        np.minimum(exponents, 0.0, out=exponents)
+        return np.asarray(np.exp(exponents, out=exponents))
+
+
+class _Bell(BellKernel, _Scaled):
     """exp(-d**2 / 2) of the root mean square distance d of numbers."""
 
-    def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
-        squares = np.square(points).sum(axis=1)[:, None]
-        squares = squares + np.square(anchors).sum(axis=1)
-        squares -= 2.0 * points @ anchors.T
-        np.maximum(squares, 0.0, out=squares)
-        squares *= -0.5
-        return np.asarray(np.exp(squares, out=squares))
+    def left(self, points: FloatArray) -> FloatArray:
+        squares = np.square(points).sum(axis=1, keepdims=True)
+        return np.hstack([points, -0.5 * squares, np.ones_like(squares)])
+
+    def right(self, anchors: FloatArray) -> FloatArray:
+        squares = np.square(anchors).sum(axis=1)
+        return np.vstack([anchors.T, np.ones_like(squares), -0.5 * squares])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,9 +292,16 @@ class _Line(_Scaled):
     def diagonal(self, points: FloatArray) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
 
+    def table(self, rated: FloatArray, columns: FloatArray) -> FloatArray:
+        return np.asarray(rated.T @ columns)
+
+    def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
+        # row by row: how a dense product is summed depends on its shape
+        return np.asarray(csr_array(points) @ table)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Vectors(_Dense):
+class _Vectors(BellKernel, _Dense):
     """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances."""
 
     square: float  # mean over all pairs of rated texts of the squared distance
@@ -244,15 +313,16 @@ class _Vectors(_Dense):
         square = 2.0 - 2.0 * float(center @ center)
         return cls(name, square if square > 1e-6 else 1.0)
 
-    def between(self, points: Points, anchors: Points) -> FloatArray:
-        return self._bell(points.astype(np.float64) @ anchors.astype(np.float64).T)
+    def left(self, points: Points) -> FloatArray:
+        return np.hstack([points, np.ones((len(points), 1), points.dtype)])
+
+    def right(self, anchors: Points) -> FloatArray:
+        sides = np.vstack([anchors.T, np.full(len(anchors), -1.0)])
+        return np.asarray(sides / self.square)
 
     def diagonal(self, points: Points) -> FloatArray:
-        return self._bell(np.einsum("ij,ij->i", points, points, dtype=np.float64))
-
-    def _bell(self, cosines: FloatArray) -> FloatArray:
-        squares = np.maximum(2.0 - 2.0 * cosines, 0.0)
-        return np.exp(-0.5 / self.square * squares)
+        cosines = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+        return np.asarray(np.exp(np.minimum((cosines - 1.0) / self.square, 0.0)))
 
 
 def learned(

@@ -1,8 +1,8 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -10,9 +10,17 @@ from refless.data.human import copies_of
 from refless.data.records import Neighbor
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
+from refless.estimators.gp.compiled import Compiled
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import KernelInputs
-from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, Covariance, is_score
+from refless.estimators.gp.kernels import (
+    DETAILS,
+    JUDGES,
+    LABELS,
+    Covariance,
+    Points,
+    is_score,
+)
 from refless.estimators.gp.likelihood import (
     TRUST,
     Amplitudes,
@@ -28,18 +36,25 @@ from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
 
-ROWS = 64  # outputs estimated at a time, always so many
+TEXTS = 2_048  # outputs that are read at a time
 FEWEST_WHOLE = 20  # units that weights come from, if they are drawn whole
 USUAL = 1_000  # rated texts whose mean parts are what is usual
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """Kernels with their amplitudes, conditioned on the ratings."""
 
     amplitudes: Amplitudes
     covariance: Covariance
     posterior: Exact
+    points: Mapping[str, Points]  # of the rated texts
+    groups: IntArray  # of the rated texts, of which the outputs are in none
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The same in tables, for many texts."""
+        return Compiled.of(self.covariance, self.points, self.posterior, self.groups)
 
 
 def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
@@ -84,13 +99,23 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
     return whole(copies_of(data.rated)[rows], limit, np.random.default_rng(0))
 
 
-def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
-    """The process given all ratings."""
+def conditioned(
+    data: Data, amplitudes: Amplitudes, *, is_near: bool = False
+) -> Posterior:
+    """The process given all ratings; is_near: for outputs of units that are rated."""
     n = len(data.y)
+    groups = np.arange(n) if is_near else codes(data.inputs.units)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
     kernel = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget
-    return Posterior(amplitudes, covariance, exact(kernel, noise, data.y))
+    posterior = exact(kernel, noise, data.y)
+    return Posterior(
+        amplitudes,
+        covariance,
+        posterior,
+        data.points,
+        groups,
+    )
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:
@@ -102,15 +127,14 @@ def estimated(
 ) -> tuple[FloatArray, FloatArray]:
     """[n] means and variances of ratings, in units of y.
 
-    Each different text once, and always as many at a time (the last block is filled up by copies of
-    its first text): how a product is summed depends on the shapes of its factors. So a text's
-    estimate does not depend on the others, but for rounding by its place among them.
+    Each different text is read once, those of a source together. A text's estimate does not depend
+    on the others, but for rounding by its place among them.
     """
     names = [name for name in ("system", "scores") if name in inputs.columns]
     columns = [inputs.columns[name] for name in names]
     rows = [_bytes_of_rows(column) for column in columns]
     sources = inputs.sources or inputs.texts
-    index = codes(zip(inputs.texts, sources, inputs.units, *rows, strict=True))
+    index = codes(zip(sources, inputs.texts, inputs.units, *rows, strict=True))
     unique = inputs.take(np.unique(index, return_index=True)[1])
     n = len(unique)
     nugget = model.amplitudes.nugget + float(np.median(data.noise))
@@ -118,19 +142,17 @@ def estimated(
     variances = np.empty(n)
 
     def block(begin: int) -> None:
-        size = min(ROWS, n - begin)
-        part = unique.take([*range(begin, begin + size), *[begin] * (ROWS - size)])
+        rows = slice(begin, min(begin + TEXTS, n))
+        part = unique.take(np.arange(n)[rows])
         points = model.covariance.points(part)
-        cross = model.covariance.between(points, ROWS)
-        prior = model.covariance.diagonal(points, ROWS)
-        means, spread = model.posterior.predict(cross, prior)
-        values[begin : begin + size] = means[:size]
-        variances[begin : begin + size] = np.maximum(spread, 0.0)[:size] + nugget
+        prior = model.covariance.diagonal(points, len(part))
+        values[rows], variances[rows] = model.compiled.predict(points, prior)
 
-    jobs = [partial(block, begin) for begin in range(0, n, ROWS)]
+    jobs = [partial(block, begin) for begin in range(0, n, TEXTS)]
     with single_threaded_blas():
+        model.compiled  # noqa: B018 - made once, before threads ask for it
         Work(threads=data.parameters.threads, progress=progress).run([jobs], len(jobs))
-    return values[index], variances[index]
+    return values[index], variances[index] + nugget
 
 
 def doubted(data: Data, model: Posterior, doubt: int) -> Posterior:

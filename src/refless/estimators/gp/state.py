@@ -55,7 +55,10 @@ class Learned:
             nothing = Residuals(values=np.zeros(0))
             return cls(data, None, None, nothing, nothing)
         with single_threaded_blas():
-            models = [conditioned(data, chosen) for chosen in amplitudes]
+            models = [
+                conditioned(data, chosen, is_near=i > 0)
+                for i, chosen in enumerate(amplitudes)
+            ]
             model = models[0]
             near = models[-1] if is_own(data, labels) else None
             errors, ratios = _errors(data, labels, model, near)

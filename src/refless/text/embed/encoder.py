@@ -33,6 +33,7 @@ MODULES = {
     "Normalize",
 }
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
+BLOCK = 1_000  # texts whose static embeddings are added up at a time
 BATCH_TOKENS = {  # tokens, padding included, that go through an encoder at once
     "cpu": 8_192,
     "cuda": 32_768,
@@ -115,8 +116,10 @@ class Encoder:
         vectors_of = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
         new = [text for text in dict.fromkeys(texts) if text not in vectors_of]
         size, vectors = self._vectors(new)
-        for done, (i, vector) in enumerate(vectors, 1):
-            vectors_of[new[i]] = _unit(vector)
+        done = 0
+        for places, sums in vectors:
+            vectors_of |= zip([new[i] for i in places], _units(sums), strict=True)
+            done += len(places)
             if progress is not None:
                 progress(done / len(new))
         table = np.zeros((len(texts), size), dtype=np.float32)
@@ -128,27 +131,36 @@ class Encoder:
 
     def _vectors(
         self, texts: Sequence[str]
-    ) -> tuple[int, Iterator[tuple[int, FloatArray]]]:
-        """Numbers of a vector; each text's place and vector, of any length."""
+    ) -> tuple[int, Iterator[tuple[Sequence[int], FloatArray]]]:
+        """Numbers of a vector; places and vectors of some texts at a time, of any length."""
         folder = folder_of(self.model)
         files = static_files(folder)
         if files is not None:
             table = static_table(folder, files)
-            return table.vectors.shape[1], enumerate(map(table.total, texts))
+            blocks = (
+                range(begin, min(begin + BLOCK, len(texts)))
+                for begin in range(0, len(texts), BLOCK)
+            )
+            sums = (
+                (block, table.totals(texts[block[0] : block[-1] + 1]))
+                for block in blocks
+            )
+            return table.vectors.shape[1], sums
         tokenizer, config = described(str(folder))
         ids = _ids(tokenizer, texts, _most_tokens(tokenizer, config, folder))
         return config.hidden_size, self._pooled(folder, ids, texts)
 
     def _pooled(
         self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
-    ) -> Iterator[tuple[int, FloatArray]]:
-        """Each text's place and the mean of its tokens' vectors, or the first of them."""
+    ) -> Iterator[tuple[Sequence[int], FloatArray]]:
+        """Places of texts, and the mean of each one's tokens' vectors, or the first of them."""
         first = self.pooling() == "cls"
         for batch, states, mask in self._states(folder, ids, texts):
             inside = states[:, :1] if first else states * mask[..., None]
             counts = 1 if first else mask.sum(dim=1, keepdim=True)
             means = inside.double().sum(dim=1) / counts
-            yield from zip(batch, means.cpu().numpy(), strict=True)
+            for i, mean in zip(batch, means.cpu().numpy(), strict=True):
+                yield [i], mean[None]
 
     def _states(
         self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
@@ -290,9 +302,11 @@ def _batches(
         yield batch
 
 
-def _unit(vector: FloatArray) -> VectorArray:
-    """The vector at length 1; 0 stays 0."""
-    return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
+def _units(vectors: FloatArray) -> VectorArray:
+    """The vectors at length 1; 0 stays 0."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lengths[lengths == 0] = 1.0
+    return np.asarray(vectors / lengths[:, None], dtype=np.float32)
 
 
 def _hidden(

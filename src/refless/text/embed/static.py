@@ -4,19 +4,24 @@ model2vec, sentence-transformers (`StaticEmbedding`) and WordLlama write such fo
 of Hugging Face's and a safetensors file. Nothing in them is code, and nothing is ever downloaded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from refless.files.untrusted import check_foreign, json_in
+from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.embed.digests import stamp
 from refless.text.embed.embedded import VectorArray
+
+loops = Loops("terms")
 
 TABLES = ("embeddings", "embedding.weight")  # of model2vec; of the others
 NUMBERS = {"F64", "F32", "F16", "I8", "I32", "I64"}  # not BF16, which numpy lacks
@@ -25,8 +30,48 @@ PLACES = (
     (".", "."),
     ("weights", "tokenizers"),
 )
-BLOCK = 1_024  # tokens that are added up at a time
+REMEMBERED = 20_000  # parts of texts whose sums stay in memory
+BLANK = "\u2581"  # stands for a blank in the tokens of SentencePiece
+SPLIT = {  # the normalizer of such a tokenizer: a blank before the text, too
+    "type": "Sequence",
+    "normalizers": [
+        {"type": "Prepend", "prepend": BLANK},
+        {"type": "Replace", "pattern": {"String": " "}, "content": BLANK},
+    ],
+}
 AGAIN = "copy or download the folder again"
+
+
+class PartSums:
+    """The sums of parts of texts, each computed once; forgotten if there are too many."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.lock = Lock()
+        self.vectors: FloatArray = np.zeros((0, dimensions))
+        self._row: dict[str, int] = {}
+
+    def add(
+        self, parts: Sequence[str], sums_of: Callable[[Sequence[str]], FloatArray]
+    ) -> None:
+        """Computes the sums of those parts that are new."""
+        if len(self._row) > REMEMBERED:
+            self._row.clear()
+        new = [part for part in dict.fromkeys(parts) if part not in self._row]
+        if not new:
+            return
+        begin = len(self._row)
+        sums = sums_of(new)
+        if begin + len(new) > len(self.vectors):
+            room = np.zeros((2 * (begin + len(new)), sums.shape[1]))
+            room[:begin] = self.vectors[:begin]
+            self.vectors = room
+        self.vectors[begin : begin + len(new)] = sums
+        self._row |= dict(zip(new, range(begin, begin + len(new)), strict=True))
+
+    def rows(self, parts: Sequence[str]) -> IntArray:
+        """[parts] the row of each part's sum in `vectors`."""
+        rows = map(self._row.__getitem__, parts)
+        return np.fromiter(rows, dtype=np.int64, count=len(parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,30 +86,61 @@ class StaticTable:
     # the token that stands for what the tokenizer does not know; None for none
     unknown: int | None
 
-    def total(self, text: str) -> FloatArray:
-        """[dimensions] sum of the vectors of the text's tokens, times their weights.
+    # whether what it makes of a text is what it makes of the parts between blanks
+    is_split: bool
+    sums: PartSums
+
+    def totals(self, texts: Sequence[str]) -> FloatArray:
+        """[texts, dimensions] sums of the vectors of each text's tokens, times their weights.
 
         The whole text counts; unknown tokens are left out, as model2vec does it. A text without a
         known token has 0. No other text changes a bit of it.
 
         Raises:
-            UsageError: the tokenizer cannot read it: it lacks its own unknown token.
+            UsageError: the tokenizer cannot read them: it lacks its own unknown token.
         """
-        plain = text.encode("utf-8", "replace").decode()
+        parts = [*map(self._parts, texts)]
+        every = [*chain.from_iterable(parts)]
+        with self.sums.lock:
+            self.sums.add(every, self._sums)
+            rows = self.sums.rows(every)
+            return _summed(
+                rows,
+                np.ones(len(rows)),
+                parts,
+                self.sums.vectors,
+            )
+
+    def _parts(self, text: str) -> list[str]:
+        """The parts of a text that the tokenizer reads one by one."""
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()
+        parts = text.split(" ")
+        marks = "<" in text or BLANK in text  # of added tokens, of blanks
+        return parts if self.is_split and "" not in parts and not marks else [text]
+
+    def _sums(self, parts: Sequence[str]) -> FloatArray:
+        """[parts, dimensions] the sum of each by the tokenizer."""
         try:
-            ids = self.tokenizer.encode(plain, add_special_tokens=False).ids
+            encoded = self.tokenizer.encode_batch_fast(parts, add_special_tokens=False)
         except BaseException as broken:
             raise _unreadable(self.folder, broken) from broken
-        tokens = np.array(
-            [token for token in ids if token != self.unknown], dtype=np.int64
-        )
-        total = np.zeros(self.vectors.shape[1])
-        for begin in range(0, len(tokens), BLOCK):
-            some = tokens[begin : begin + BLOCK]
-            total += (self.vectors[self.mapping[some]] * self.weights[some, None]).sum(
-                axis=0
-            )
-        return total
+        ids = [encoding.ids for encoding in encoded]
+        tokens = np.array([*chain.from_iterable(ids)], dtype=np.int64)
+        weights = np.where(tokens == self.unknown, 0.0, self.weights[tokens])
+        return _summed(self.mapping[tokens], weights, ids, self.vectors)
+
+
+def _summed(
+    rows: IntArray,
+    weights: FloatArray,
+    parts: Sequence[Sequence[object]],
+    vectors: VectorArray | FloatArray,
+) -> FloatArray:
+    """[parts, dimensions] sums of the vectors in these rows, as many as each part has items."""
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    sums: FloatArray = loops.sums_loop(rows, weights, starts, vectors)
+    return sums
 
 
 def static_files(folder: Path) -> tuple[Path, Path] | None:
@@ -132,11 +208,21 @@ def _loaded(
         reader.no_padding()
         tokens = max(reader.get_vocab().values(), default=-1) + 1
         unknown = _unknown(settings, reader)
+        is_split = _is_split(settings)
     except UsageError:
         raise
     except BaseException as broken:  # whatever a damaged file leads to
         raise _unreadable(folder, broken) from broken
-    return _checked(StaticTable(folder, reader, *arrays, unknown), tokens)
+    sums = PartSums(arrays[0].shape[1])
+    read = StaticTable(
+        folder,
+        reader,
+        *arrays,
+        unknown,
+        is_split,
+        sums,
+    )
+    return _checked(read, tokens)
 
 
 def _unreadable(folder: str, broken: BaseException) -> UsageError:
@@ -206,6 +292,19 @@ def _unknown(tokenizer_json: dict[str, Any], tokenizer: Any) -> int | None:  # n
     token = model.get("unk_token")
     token_id = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
     return None if token_id is None else int(token_id)
+
+
+def _is_split(tokenizer_json: dict[str, Any]) -> bool:
+    """Whether no token of what `tokenizer.json` says goes beyond the blank before its word."""
+    model = tokenizer_json["model"]
+    rules = (
+        model.get("type") == "BPE",
+        tokenizer_json.get("normalizer") == SPLIT,
+        tokenizer_json.get("pre_tokenizer") is None,
+        all(entry["content"][:1] == "<" for entry in tokenizer_json["added_tokens"]),
+    )
+    vocabulary = model.get("vocab", ())
+    return all(rules) and not any(BLANK in token.lstrip(BLANK) for token in vocabulary)
 
 
 def _checked(table: StaticTable, tokens: int) -> StaticTable:

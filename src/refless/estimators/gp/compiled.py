@@ -1,0 +1,206 @@
+"""The process as tables: a row of weights for each term, and few directions of what it knows.
+
+A mean is a product of kernel values with fixed numbers, one for each rated text; a linear kernel
+times these is a weight for each of its features. The part of the prior variance that the ratings
+explain is a sum of squares of such products, too: as many as rated texts if these are few, else of
+the directions that explain most, with the usual share of what remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from refless.estimators.folds import whole
+from refless.estimators.gp.kernels import (
+    BellKernel,
+    Covariance,
+    LearnedKernel,
+    LinearKernel,
+    Points,
+)
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.posterior import Exact
+
+ROWS = 64  # outputs compared with all rated texts at a time, always so many
+DIRECTIONS = (
+    94  # that stand for the explained variance of more than twice as many texts
+)
+SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compiled:
+    """The posterior of a Gaussian process, for many texts.
+
+    Attributes:
+        kernels: the kernels; weights: of each.
+        tables: by the names of linear kernels, for all columns.
+        sides: by the names of the others, those of the rated texts.
+        columns: [rated, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
+        mean: the constant mean; ones: sum of sigma^-1 1.
+        rest: explained variance outside the directions, as a share of that along them.
+    """
+
+    kernels: Mapping[str, LearnedKernel]
+    weights: Mapping[str, float]
+    tables: Mapping[str, Any]
+    sides: Mapping[str, Any]
+    columns: FloatArray
+    mean: float
+    ones: float
+    rest: float
+
+    @classmethod
+    def of(
+        cls,
+        covariance: Covariance,
+        rated: Mapping[str, Points],
+        posterior: Exact,
+        groups: IntArray,
+    ) -> Compiled:
+        """The tables of a posterior.
+
+        Args:
+            covariance: of its kernels; rated: [n] points of the rated texts.
+            posterior: given the ratings.
+            groups: [n] what belongs together, and has nothing in common with new texts.
+        """
+        directions, rest = _directions(posterior, groups)
+        columns = np.column_stack(
+            [
+                posterior.alpha,
+                posterior.ones,
+                directions,
+            ]
+        )
+        tables: dict[str, Any] = {}
+        sides: dict[str, Any] = {}
+        for name, kernel in covariance.kernels.items():
+            weight = covariance.weights[name]
+            if isinstance(kernel, BellKernel):
+                side = kernel.right(rated[name])
+                side[-1] += np.log(weight)
+                sides[name] = side
+            elif hasattr(kernel, "table"):
+                tables[name] = kernel.table(rated[name], weight * columns)
+            else:
+                sides[name] = kernel.anchors(rated[name])
+        return cls(
+            kernels=covariance.kernels,
+            weights=covariance.weights,
+            tables=tables,
+            sides=sides,
+            columns=columns,
+            mean=posterior.mean,
+            ones=float(posterior.ones.sum()),
+            rest=rest,
+        )
+
+    def predict(
+        self, points: Mapping[str, Points], prior: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the process at [n] new texts, as `Exact.predict`.
+
+        A text's numbers do not depend on the others, but for rounding by its place among them.
+        """
+        products = self.products(points, len(prior))
+        explained = np.square(products[:, 2:]).sum(axis=1) * (1.0 + self.rest)
+        lack = 1.0 - products[:, 1]
+        variances = np.maximum(prior - explained, 0.0) + lack**2 / self.ones
+        return self.mean + products[:, 0], variances
+
+    def products(self, points: Mapping[str, Points], n: int) -> FloatArray:
+        """[n, k] covariance of n texts with the rated ones, times the columns."""
+        total = np.zeros((n, self.columns.shape[1]))
+        for name, table in self.tables.items():
+            kernel = cast("LinearKernel", self.kernels[name])
+            total += kernel.products(points[name], table)
+        lefts = {name: self._left(name, points[name]) for name in self.sides}
+        for begin in range(0, n, ROWS):
+            # the last block is filled up by copies: how a product is summed depends on its shape
+            rows = np.minimum(np.arange(begin, begin + ROWS), n - 1)
+            covariance = self._compared(
+                {name: left[rows] for name, left in lefts.items()}
+            )
+            size = min(ROWS, n - begin)
+            total[begin : begin + size] += (covariance @ self.columns)[:size]
+        return total
+
+    def _left(self, name: str, points: Points) -> Points:
+        """The side of points of a kernel that is compared with every rated text."""
+        kernel = self.kernels[name]
+        if isinstance(kernel, BellKernel):
+            return kernel.left(points)
+        return points
+
+    def _compared(self, lefts: Mapping[str, Points]) -> FloatArray:
+        """[rows, rated] the sum of these kernels' values, times their weights."""
+        total = np.zeros((ROWS, len(self.columns)))
+        values = np.empty_like(total)
+        for name, left in lefts.items():
+            kernel = self.kernels[name]
+            weight = self.weights[name]
+            if isinstance(kernel, BellKernel):
+                np.matmul(left, self.sides[name], out=values)
+                np.minimum(values, np.log(weight), out=values)
+                np.exp(values, out=values)
+            else:
+                values[:] = weight * kernel.between(left, self.sides[name])
+            total += values
+        return total
+
+
+def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
+    """[n, k] columns whose products with a covariance have the explained variance as squares.
+
+    Few rated texts have as many directions as texts, and nothing remains. Of more, directions are
+    those that explain most of a sample of rated texts, each left out with its group; and what
+    remains is the share of it in another sample.
+    """
+    n = len(posterior.y)
+    factor = np.tril(posterior.factor[0])
+    if n <= 2 * DIRECTIONS:
+        return _solved(factor, np.eye(n)), 0.0
+    sample, others = _samples(groups)
+    left_out = _left_out(factor, sample, groups)
+    sizes, weights = np.linalg.eigh(left_out.T @ left_out)
+    basis = left_out @ (weights / np.sqrt(np.maximum(sizes, 1e-12)))[:, -DIRECTIONS:]
+    left_out = _left_out(factor, others, groups)
+    explained = np.square(basis.T @ left_out).sum()
+    return _solved(factor, basis), float(np.square(left_out).sum() / explained) - 1.0
+
+
+def _samples(groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows of two samples of rated texts, of whole groups if there are two."""
+    rng = np.random.default_rng(6)
+    drawn = whole(groups, 2 * SAMPLE, rng)
+    names, numbers = np.unique(groups[drawn], return_inverse=True)
+    if len(names) < 2:
+        numbers = np.arange(len(drawn))
+    is_first = (rng.permutation(numbers.max() + 1) % 2 == 0)[numbers]
+    return drawn[is_first], drawn[~is_first]
+
+
+def _left_out(factor: FloatArray, rows: IntArray, groups: IntArray) -> FloatArray:
+    """[n, rows] factor^-1 c, c the covariance of a text with all if its group was not rated.
+
+    The group's entries are what the others predict, so c' sigma^-1 c is what the others explain.
+    """
+    units = np.zeros((len(factor), len(rows)))
+    units[rows, np.arange(len(rows))] = 1.0
+    solved = solve_triangular(factor, units, lower=True, check_finite=False)
+    together = groups[rows][:, None] == groups[rows]
+    inner = np.linalg.inv(np.where(together, solved.T @ solved, 0.0))
+    return np.asarray(factor[rows].T - solved @ inner)
+
+
+def _solved(factor: FloatArray, columns: FloatArray) -> FloatArray:
+    """factor'^-1 times these columns."""
+    return np.asarray(
+        solve_triangular(factor, columns, lower=True, trans=1, check_finite=False)
+    )

@@ -1,0 +1,241 @@
+"""Loops over code points: words, their runs and letters as 63-bit keys, counted text by text.
+
+Equal strings have equal keys. Different ones differ, but for one pair in some 10**19.
+"""
+
+import numpy as np
+
+from refless.loops.caching import loop
+
+# classes of characters, as bits
+WORD = 1  # a letter, a digit, or _
+SPACE = 2
+MARK = 4  # belongs to the letter before
+UNBROKEN = 8  # of a script without blanks
+ALNUM = 16
+CAPITAL = 32
+DIGIT = 64
+FULL_STOP = 128
+SENTENCE_END = 256
+QUESTION = 512
+COMMA = 1024
+KNOWN = 2048
+
+BLANK = 32  # stands at both ends of a word whose letters are read
+
+
+@loop()
+def _longer(key, part):
+    """The key of a string, or a run of words, that is longer by one character, or one word."""
+    key = (key ^ np.uint64(part)) * np.uint64(0x9E3779B97F4A7C15)
+    return key ^ (key >> np.uint64(29))
+
+
+@loop()
+def _stored(key):
+    """A key as a number that is not negative: -1 marks free slots of tables."""
+    return np.int64(key >> np.uint64(1))
+
+
+@loop(nogil=True)
+def words_loop(points, starts, classes, whole):
+    """Words and marks: where each text's begin, and the place, the size and the key of each."""
+    begins = np.zeros(len(starts), dtype=np.int64)
+    places = np.empty(len(points), dtype=np.int64)
+    sizes = np.empty(len(points), dtype=np.int64)
+    keys = np.empty(len(points), dtype=np.int64)
+    n = 0
+    for text in range(len(starts) - 1):
+        i = starts[text]
+        end = starts[text + 1]
+        while i < end:
+            kind = classes[points[i]]
+            if kind & SPACE:
+                i += 1
+                continue
+            begin = i
+            key = _longer(np.uint64(0), points[i])
+            i += 1
+            joined = MARK if kind & UNBROKEN and not whole else MARK | WORD
+            while kind & WORD and i < end:
+                following = classes[points[i]]
+                apart = following & UNBROKEN and not following & MARK and not whole
+                if apart or not following & joined:
+                    break
+                key = _longer(key, points[i])
+                i += 1
+            places[n] = begin
+            sizes[n] = i - begin
+            keys[n] = _stored(key)
+            n += 1
+        begins[text + 1] = n
+    return begins, places[:n], sizes[:n], keys[:n]
+
+
+@loop(nogil=True)
+def runs_loop(keys, begins, length, most):
+    """Keys of the runs of so many words, out of each text's first ones; and where they begin."""
+    runs = np.empty(len(keys), dtype=np.int64)
+    starts = np.zeros(len(begins), dtype=np.int64)
+    n = 0
+    for text in range(len(begins) - 1):
+        end = min(begins[text + 1], begins[text] + most)
+        for i in range(begins[text], end - length + 1):
+            key = np.uint64(length)
+            for k in range(length):
+                key = _longer(key, keys[i + k])
+            runs[n] = _stored(key)
+            n += 1
+        starts[text + 1] = n
+    return runs[:n], starts
+
+
+@loop(nogil=True)
+def pairs_loop(keys, begins):
+    """Keys of each text's words and pairs of neighbours, and where they begin."""
+    terms = np.empty(2 * len(keys), dtype=np.int64)
+    starts = np.zeros(len(begins), dtype=np.int64)
+    n = 0
+    for text in range(len(begins) - 1):
+        for i in range(begins[text], begins[text + 1]):
+            terms[n] = keys[i]
+            n += 1
+            if i + 1 < begins[text + 1]:
+                terms[n] = _stored(_longer(_longer(np.uint64(2), keys[i]), keys[i + 1]))
+                n += 1
+        starts[text + 1] = n
+    return terms[:n], starts
+
+
+@loop(nogil=True)
+def letters_loop(points, begins, places, sizes, low, high):
+    """Keys of the runs of `low` to `high` letters of each word with a blank at both ends."""
+    total = 0
+    for size in sizes:
+        total += (size + 2) * (high - low + 1)
+    runs = np.empty(total, dtype=np.int64)
+    starts = np.zeros(len(begins), dtype=np.int64)
+    n = 0
+    for text in range(len(begins) - 1):
+        for word in range(begins[text], begins[text + 1]):
+            last = sizes[word] + 1  # the blank behind
+            before = places[word] - 1
+            for i in range(last - low + 2):
+                key = np.uint64(0)
+                for j in range(i, min(i + high, last + 1)):
+                    inside = 0 < j < last
+                    key = _longer(key, points[before + j] if inside else BLANK)
+                    if j - i >= low - 1:
+                        runs[n] = _stored(key)
+                        n += 1
+        starts[text + 1] = n
+    return runs[:n], starts
+
+
+@loop()
+def _slot(table, key):
+    """The slot of a key, or the free one where it would be (linear probing)."""
+    mask = len(table) - 1
+    slot = (key >> 20) & mask
+    while table[slot] != -1 and table[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@loop(nogil=True)
+def counts_loop(keys, begins):
+    """Each text's different keys in order of appearance, their counts, and where they begin."""
+    longest = 0
+    for text in range(len(begins) - 1):
+        longest = max(longest, begins[text + 1] - begins[text])
+    size = 16
+    while size < 2 * longest:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    row = np.empty(size, dtype=np.int64)
+    slots = np.empty(longest, dtype=np.int64)
+    different = np.empty(len(keys), dtype=np.int64)
+    counts = np.empty(len(keys), dtype=np.int64)
+    starts = np.zeros(len(begins), dtype=np.int64)
+    n = 0
+    for text in range(len(begins) - 1):
+        first = n
+        for i in range(begins[text], begins[text + 1]):
+            key = keys[i]
+            slot = _slot(table, key)
+            if table[slot] == key:
+                counts[row[slot]] += 1
+                continue
+            table[slot] = key
+            row[slot] = n
+            slots[n - first] = slot
+            different[n] = key
+            counts[n] = 1
+            n += 1
+        for i in range(n - first):
+            table[slots[i]] = -1
+        starts[text + 1] = n
+    return different[:n].copy(), counts[:n].copy(), starts
+
+
+@loop(nogil=True)
+def table_loop(keys):
+    """A table to look keys up in, and the place of each among these keys."""
+    size = 16
+    while size < 3 * len(keys):
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    place = np.empty(size, dtype=np.int32)
+    for i in range(len(keys)):
+        slot = _slot(table, keys[i])
+        table[slot] = keys[i]
+        place[slot] = i
+    return table, place
+
+
+@loop(nogil=True)
+def find_loop(keys, table, place, unknown):
+    """[keys] the place of each key, `unknown` for one that the table lacks."""
+    places = np.empty(len(keys), dtype=np.int32)
+    for i in range(len(keys)):
+        slot = _slot(table, keys[i])
+        places[i] = place[slot] if table[slot] == keys[i] else unknown
+    return places
+
+
+@loop(nogil=True)
+def marks_loop(points, starts, classes):
+    """[texts, 7] capitals, digits, questions, commas, sentences; capital first, full stop last."""
+    numbers = np.zeros((len(starts) - 1, 7))
+    for text in range(len(starts) - 1):
+        row = numbers[text]
+        inside = False
+        last = 0
+        for i in range(starts[text], starts[text + 1]):
+            kind = classes[points[i]]
+            row[0] += (kind & CAPITAL) > 0
+            row[1] += (kind & DIGIT) > 0
+            row[2] += (kind & QUESTION) > 0
+            row[3] += (kind & COMMA) > 0
+            ends = (kind & SENTENCE_END) > 0
+            row[4] += ends and not inside
+            inside = ends
+            if not kind & SPACE:
+                last = kind
+        if starts[text] < starts[text + 1]:
+            row[5] = (classes[points[starts[text]]] & CAPITAL) > 0
+        row[6] = (last & FULL_STOP) > 0
+    return numbers
+
+
+@loop(nogil=True)
+def sums_loop(rows, weights, starts, vectors):
+    """[parts, dimensions] sums of the vectors in the rows of each part, times their weights."""
+    sums = np.zeros((len(starts) - 1, vectors.shape[1]))
+    for part in range(len(sums)):
+        total = sums[part]
+        for i in range(starts[part], starts[part + 1]):
+            vector = vectors[rows[i]]
+            for k in range(len(total)):
+                total[k] += weights[i] * vector[k]
+    return sums

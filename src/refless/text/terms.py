@@ -1,0 +1,154 @@
+"""Words of many texts at once, by compiled loops: their terms as keys, counted text by text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from unicodedata import category
+
+import numpy as np
+import numpy.typing as npt
+
+from refless.loops import Loops
+from refless.registry.arrays import IntArray
+from refless.text.tokenize import code_points
+from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
+
+loops = Loops("terms")
+
+RUNS = (3, 5)  # letters of a word that are read together
+_UNBROKEN = re.compile(f"[{UNBROKEN}]")
+
+PointArray = npt.NDArray[np.uint32]
+KindArray = npt.NDArray[np.uint16]
+
+
+def joined(texts: Sequence[str]) -> tuple[PointArray, IntArray]:
+    """Code points of all texts, and [texts + 1] where each text's begin."""
+    return code_points("".join(texts)), np.cumsum([0, *map(len, texts)], dtype=np.int64)
+
+
+def kinds_of(points: PointArray) -> KindArray:
+    """[all code points] classes of those characters that occur, as bits of `loops.terms`."""
+    kinds = _kinds()
+    for point in np.unique(points[kinds[points] == 0]).tolist():
+        kinds[point] = _kind(chr(point))
+    return kinds
+
+
+@cache
+def _kinds() -> KindArray:
+    """The classes that are known so far; 0 for others."""
+    return np.zeros(0x110000, dtype=np.uint16)
+
+
+def _kind(character: str) -> int:
+    """The class of a character."""
+    mark = AS_ASCII.get(character, character)
+    is_mark = category(character)[0] == "M" and ord(character) <= LAST_MARK
+    bits = {
+        loops.WORD: character.isalnum() or character == "_",
+        loops.SPACE: character.isspace(),
+        loops.MARK: is_mark or character in JOINERS,
+        loops.UNBROKEN: _UNBROKEN.match(character) is not None,
+        loops.ALNUM: character.isalnum(),
+        loops.CAPITAL: character.isupper(),
+        loops.DIGIT: character.isdigit(),
+        loops.FULL_STOP: mark == ".",
+        loops.SENTENCE_END: mark in ".!?",
+        loops.QUESTION: mark == "?",
+        loops.COMMA: mark == ",",
+        loops.KNOWN: True,
+    }
+    return sum(bit for bit, holds in bits.items() if holds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """The different terms of each of some texts.
+
+    Attributes:
+        keys: [terms] 63-bit keys; equal terms have equal ones.
+        counts: [terms] how often the text has it.
+        starts: [texts + 1] text i has the terms `starts[i]:starts[i + 1]`.
+    """
+
+    keys: IntArray
+    counts: IntArray
+    starts: IntArray
+
+    @classmethod
+    def counted(cls, keys: IntArray, begins: IntArray) -> Terms:
+        """The terms of texts whose keys begin at `begins`."""
+        return cls(*loops.counts_loop(keys, begins))
+
+    def take(self, rows: IntArray) -> Terms:
+        """The terms of these texts."""
+        if np.array_equal(rows, np.arange(len(self.starts) - 1)):
+            return self
+        sizes = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(sizes))
+        shift = np.repeat(self.starts[rows] - starts[:-1], sizes)
+        index = np.arange(starts[-1]) + shift
+        return Terms(self.keys[index], self.counts[index], starts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The words and marks of texts, in lower case.
+
+    Attributes:
+        points: code points of all texts; places, sizes: [words] where each word lies in them.
+        keys: [words] 63-bit keys.
+        begins: [texts + 1] text i has the words `begins[i]:begins[i + 1]`.
+    """
+
+    points: PointArray
+    begins: IntArray
+    places: IntArray
+    sizes: IntArray
+    keys: IntArray
+
+    @classmethod
+    def of(cls, texts: Sequence[str], *, whole: bool = False) -> Words:
+        """The words as `refless.text.words.words` splits them."""
+        points, starts = joined([*map(folded, texts)])
+        laid = loops.words_loop(points, starts, kinds_of(points), whole)
+        return cls(points, *laid)
+
+    def plain(self) -> Words:
+        """Those that begin with a letter or digit."""
+        kinds = kinds_of(self.points)[self.points[self.places]]
+        rows = np.flatnonzero(kinds & loops.ALNUM)
+        begins = np.searchsorted(rows, self.begins)
+        return Words(
+            self.points,
+            begins,
+            self.places[rows],
+            self.sizes[rows],
+            self.keys[rows],
+        )
+
+    def runs(self, length: int, most: int) -> Terms:
+        """Runs of so many words, out of the first ones of each text."""
+        return Terms.counted(*loops.runs_loop(self.keys, self.begins, length, most))
+
+
+def word_terms(texts: Sequence[str]) -> Terms:
+    """Words, and pairs of neighbouring words."""
+    words = Words.of(texts)
+    return Terms.counted(*loops.pairs_loop(words.keys, words.begins))
+
+
+def letter_terms(texts: Sequence[str]) -> Terms:
+    """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
+    words = Words.of(texts, whole=True)
+    laid = (
+        words.points,
+        words.begins,
+        words.places,
+        words.sizes,
+    )
+    return Terms.counted(*loops.letters_loop(*laid, *RUNS))

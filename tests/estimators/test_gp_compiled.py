@@ -1,0 +1,178 @@
+"""The process in tables says what the process says: its slow twin is `Exact.predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from benchmarks.simulate import simulate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.data.records import as_outputs
+from refless.estimators.gp import GaussianProcess, compiled
+from refless.estimators.gp.compiled import Compiled
+from refless.estimators.gp.features import KernelInputs, inputs_of
+from refless.estimators.gp.kernels import (
+    MEANING,
+    SOURCE,
+    SOURCE_MEANING,
+    SYSTEM,
+    TEXT,
+    Covariance,
+    learned,
+    score_kernels,
+)
+from refless.registry.arrays import FloatArray
+from refless.stats.posterior import exact
+from refless.text.embed import VectorArray
+
+SCORES = ("a", "b")
+NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(SCORES))
+WORDS = st.sampled_from(
+    [
+        "fox",
+        "Fox",
+        "the",
+        "is",
+        "foxes",
+        "42",
+        "?",
+        ".",
+        "é",
+        "語",
+    ]
+)
+SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
+ROW = st.tuples(SENTENCE, SENTENCE, st.sampled_from("xyz"), st.integers(-3, 3))
+RATED = 260  # more than have a direction each
+POOL = simulate(RATED + 150, seed=4).pool
+
+
+class Letters:
+    """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
+
+    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
+        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
+        counts = np.array(counts).reshape(len(texts), 6)
+        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return np.asarray(counts / lengths, dtype=np.float32)
+
+
+def inputs_from(rows: Sequence[tuple[str, str, str, int]]) -> KernelInputs:
+    """Texts with sources, systems, two scores and vectors."""
+    numbers = [float(row[3]) for row in rows]
+    return inputs_of(
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        systems=[row[2] for row in rows],
+        encoder=Letters(),  # type: ignore[arg-type]
+        scores=np.column_stack([numbers, numbers[::-1]]),
+        score_names=SCORES,
+    )
+
+
+@settings(max_examples=30)
+@given(
+    rated=st.lists(ROW, min_size=1, max_size=9),
+    new=st.lists(ROW, min_size=1, max_size=5),
+    seed=st.integers(0, 99),
+)
+def test_tables_of_all_kernels_are_the_process(
+    rated: list[tuple[str, str, str, int]],
+    new: list[tuple[str, str, str, int]],
+    seed: int,
+) -> None:
+    """Means and variances of any texts, with any weights, from a direction a rated text."""
+    rng = np.random.default_rng(seed)
+    inputs = inputs_from(rated)
+    kernels = {}
+    points = {}
+    for name in NAMES:
+        kernels[name], points[name] = learned(name, inputs)
+    n = len(rated)
+    weights = rng.exponential(0.2, len(NAMES)) * rng.integers(0, 2, len(NAMES))
+    covariance = Covariance.of(
+        kernels,
+        weights,
+        points,
+        n,
+    )
+    posterior = exact(
+        covariance.between(points, n), np.full(n, 0.5), rng.normal(size=n)
+    )
+    outputs = covariance.points(inputs_from(new))
+    prior = covariance.diagonal(outputs, len(new))
+    tables = Compiled.of(
+        covariance,
+        points,
+        posterior,
+        np.arange(n),
+    )
+    means, variances = tables.predict(outputs, prior)
+    wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
+    np.testing.assert_allclose(means, wanted[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        variances, np.maximum(wanted[1], 0.0), rtol=1e-9, atol=1e-9
+    )
+
+
+@cache
+def fitted() -> GaussianProcess:
+    """The process of more rated texts than have a direction each."""
+    return GaussianProcess(threads=1).fit(POOL.take(np.arange(RATED)))
+
+
+def exactly(gp: GaussianProcess) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of the new texts' ratings by the slow twin, in units of y."""
+    state = gp._state()
+    inputs = state.data.inputs_of(NEW)
+    means = np.empty(len(inputs))
+    variances = np.empty(len(inputs))
+    for model, rows in state.parts(inputs):
+        n = len(rows)
+        points = model.covariance.points(inputs.take(rows))
+        prior = model.covariance.diagonal(points, n)
+        cross = model.covariance.between(points, n)
+        means[rows], left = model.posterior.predict(cross, prior)
+        nugget = model.amplitudes.nugget + float(np.median(state.data.noise))
+        variances[rows] = left + nugget
+    return means, variances
+
+
+NEW = as_outputs(POOL.take(np.arange(RATED, RATED + 150)))
+
+
+def test_few_directions_stand_for_many() -> None:
+    """Means as they are; deviations within a few per cent, but for texts much like a rated one."""
+    gp = fitted()
+    assert RATED > 2 * compiled.DIRECTIONS
+    means, variances = exactly(gp)
+    found = gp.estimate(NEW)
+    data = gp._state().data
+    values = np.clip(data.offset + data.unit * means, 0, 1)
+    sd = data.unit * np.sqrt(variances)
+    np.testing.assert_allclose(found.values, values, atol=1e-9)
+    np.testing.assert_allclose(found.sd, sd, rtol=0.25)
+    assert np.quantile(np.abs(found.sd / sd - 1.0), 0.8) < 0.05
+
+
+def test_what_remains_is_that_of_outputs_left_out() -> None:
+    """On average, directions and what remains explain as much as all ratings do."""
+    gp = fitted()
+    _, variances = exactly(gp)
+    sd = gp.estimate(NEW).sd / gp._state().data.unit
+    assert np.mean(sd**2) == pytest.approx(np.mean(variances), rel=0.03)
+
+
+def test_estimates_are_of_each_text_alone() -> None:
+    """A text has the estimate that it has among others, whatever its place."""
+    gp = fitted()
+    every = gp.estimate(NEW)
+    for rows in ([3], [140, 7], [*range(149, 60, -1)]):
+        part = gp.estimate(NEW.take(rows))
+        np.testing.assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)

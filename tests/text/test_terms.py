@@ -1,0 +1,77 @@
+"""Compiled loops over code points read texts as their slow twins do, whatever the script."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from refless.text.surface import surface
+from refless.text.terms import Terms, Words, letter_terms, word_terms
+from refless.text.words import words
+from slow_texts import letter_strings, surface_numbers, tally, word_strings
+
+# cases, marks, joiners, scripts without blanks, full stops of all kinds
+LETTERS = "aB1_ İΣς.。?،,!\n\u0301\u0307\u200dก\u0e31中\U00020000\U000e0100\ud800 'é"
+TEXT = st.text(max_size=30) | st.text(LETTERS, max_size=30)
+TEXTS = st.lists(TEXT, max_size=5)
+TWINS = [(word_terms, word_strings), (letter_terms, letter_strings)]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@given(TEXTS)
+def test_words_are_split_as_one_by_one(whole: bool, texts: list[str]) -> None:
+    """Sizes of the words of each text, and equal keys of equal words alone."""
+    laid = Words.of(texts, whole=whole)
+    strings = [words(text, whole=whole) for text in texts]
+    assert laid.begins.tolist() == np.cumsum([0, *map(len, strings)]).tolist()
+    every = [*chain.from_iterable(strings)]
+    assert laid.sizes.tolist() == [*map(len, every)]
+    assert same_kinds(laid.keys.tolist(), every)
+
+
+def same_kinds(keys: Sequence[int], strings: Sequence[str]) -> bool:
+    """Whether keys are equal where strings are, and nowhere else."""
+    pairs = {*zip(keys, strings, strict=True)}
+    return len(pairs) == len({*keys}) == len({*strings})
+
+
+@pytest.mark.parametrize(("read", "twin"), TWINS)
+@given(texts=TEXTS)
+@example(texts=["the fox the fox", "", "fox"])
+@example(texts=["語" * 60])
+def test_terms_are_those_of_counters(
+    read: Callable[[Sequence[str]], Terms],
+    twin: Callable[[str], list[str]],
+    texts: list[str],
+) -> None:
+    """The different terms of each text, and how often it has them."""
+    terms = read(texts)
+    strings = [twin(text) for text in texts]
+    every: list[str] = []
+    for i, text in enumerate(strings):
+        part = slice(int(terms.starts[i]), int(terms.starts[i + 1]))
+        assert sorted(terms.counts[part]) == sorted(tally(text))
+        alone = read([texts[i]])
+        assert alone.keys.tolist() == terms.keys[part].tolist()
+        every += text
+    assert len({*terms.keys.tolist()}) == len({*every})
+
+
+def test_terms_of_some_texts() -> None:
+    """In the order that is asked for, a text twice if it is asked for twice."""
+    terms = word_terms(["a b", "", "c c"]).take(np.array([2, 0, 1, 2]))
+    wanted = word_terms(["c c", "a b", "", "c c"])
+    for name in ("keys", "counts", "starts"):
+        np.testing.assert_array_equal(getattr(terms, name), getattr(wanted, name))
+
+
+@given(TEXTS)
+@example(["The cat. The CAT... sat? 42, İ!", "a b c d a b c d"])
+def test_surface_numbers_are_those_of_each_text(texts: list[str]) -> None:
+    """Bit for bit, as words and characters of one text after the other give them."""
+    rows = [surface_numbers(text) for text in texts]
+    wanted = np.array(rows, dtype=np.float64).reshape(len(rows), 15)
+    np.testing.assert_array_equal(surface(texts), wanted)
