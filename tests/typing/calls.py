@@ -52,6 +52,9 @@ refless.next(FILE, n="20")  # wrong
 refless.look(FILE, scale=(1, 5), score_column="judge*")
 refless.look(FILE, score_colum="judge*")  # wrong
 
+refless.route(FILE, licence="licence.json", audit=0.1)
+refless.route(FILE, license="licence.json")  # wrong
+
 refless.metric(ROWS, ["bleu", "rouge-l"], resamples=100)
 refless.metric(ROWS, ["bleu"], score_column="judge")  # wrong
 
