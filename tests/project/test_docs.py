@@ -50,6 +50,7 @@ ELSEWHERE = (
     "scripts/",
     "inspect score",
     "lm-eval",
+    "-m fuzz",
     "reproduce(",
 )  # lines with others' flags
 

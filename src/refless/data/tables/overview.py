@@ -20,7 +20,7 @@ class SeenColumn:
         name: what the rows call it; role: that it plays, "" if nothing reads it.
         missing: share of the cells that are blank; of a column that nothing reads among the first
             10,000 rows.
-        example: of what its cells hold.
+        example: of what its cells hold, the first in the order of letters.
     """
 
     name: str
@@ -73,10 +73,10 @@ def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
 
 def _seen(table: RowTable, name: str, role: str) -> SeenColumn:
     cells = table.rows.all(name)
-    filled = [cell for cell in cells if cell not in (None, "")]
+    filled = [str(cell) for cell in cells if cell not in (None, "")]
     return SeenColumn(
         name=name,
         role=role,
         missing=1 - len(filled) / max(len(cells), 1),
-        example=str(filled[0])[:LETTERS] if filled else "",
+        example=min(filled, default="")[:LETTERS],
     )
