@@ -108,6 +108,7 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "train": ["none.csv", "--to", tmp_path / "new.safetensors"],
         "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],
         "metric": ["none.csv", "-m", "bleu"],
+        "route": ["none.csv", "--licence", "none.json"],
         "demo": [],
         "list": ["metrics"],
     }

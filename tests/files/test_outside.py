@@ -338,7 +338,7 @@ def test_faults_of_the_system_are_told_as_such(
     def broken(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
+    monkeypatch.setattr("refless.commands.validate.run.told_pool", broken)
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()))
     assert (ran.code, said in ran.err, ran.out) == (status, True, "")
     for line in ("Traceback", "Please report it"):

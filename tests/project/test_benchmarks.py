@@ -40,7 +40,11 @@ def test_no_script_hides_a_library() -> None:
     """The folder of a script comes first where Python looks, so a name may be taken by it alone."""
     scripts = [path.stem for path in SCRIPT.parent.glob("*.py")]
     ours = {SCRIPT.parent, TESTS}  # folders of tests are no libraries
-    elsewhere = [folder for folder in sys.path if Path(folder) not in ours]
+    elsewhere = [
+        folder
+        for folder in sys.path
+        if ours.isdisjoint({Path(folder), *Path(folder).parents})
+    ]
     taken = {name for name in scripts if PathFinder.find_spec(name, elsewhere)}
     assert taken | ({*scripts} & sys.stdlib_module_names) == set()
 

@@ -82,7 +82,7 @@ def test_our_own_faults_command_nothing(
     def broken(*_: object, **__: object) -> None:
         raise KeyError(ESCAPE)
 
-    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
+    monkeypatch.setattr("refless.commands.validate.run.told_pool", broken)
     ran = run("validate", rated)
     assert (ran.code, COMMANDS.search(ran.err)) == (1, None)
 

@@ -607,7 +607,7 @@ def all_wins(seed: int) -> Answer:
         }
         for i in range(20)
     ]
-    result = refless.compare(rows, system=["A", "B"], fail_if_worse=True)
+    result = refless.compare_choices(rows, system=["A", "B"], fail_if_worse=True)
     (wins,) = result.wins
     if result.gate.verdict != "passed":
         return "wrong"

@@ -251,7 +251,7 @@ def certificate(folder: Path, **more: Any) -> Path:
         ({"more": 1}, (), "this is no certificate: Object contains unknown field"),
         ({"arguments": {"rated": ["../x"]}}, (), "names the file '../x'"),
         ({"arguments": {"outputs": ["/x"]}}, (), "names the file '/x'"),
-        ({}, (), "certified.jsonl: no such file"),
+        ({}, (), ": no such file"),
         ({}, ("--seed", "1"), "leave out --seed"),
         ({}, ("more.json",), "--verify takes one file"),
     ],

@@ -17,7 +17,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.corrections import holm
@@ -193,7 +192,7 @@ def maximum_likelihood(design: csr_array, won: FloatArray) -> FloatArray | None:
     """
     values = np.zeros(design.shape[1])
     for _ in range(STEPS):
-        slope = design.T @ (won - expit(design @ values))
+        slope = design.T @ (won - _chance(design @ values))
         curvature = _curvature(design, values)
         step, _, rank, _ = np.linalg.lstsq(curvature, slope, rcond=SINGULAR)
         size = float(np.abs(step).max())
@@ -205,7 +204,7 @@ def maximum_likelihood(design: csr_array, won: FloatArray) -> FloatArray | None:
 
 def _curvature(design: csr_array, values: FloatArray) -> FloatArray:
     """[columns, columns] second derivatives of the negative log-likelihood."""
-    chances = expit(design @ values)
+    chances = _chance(design @ values)
     weighted = design.multiply((chances * (1 - chances))[:, None]).tocsr()
     return np.asarray((design.T @ weighted).toarray())
 
@@ -227,9 +226,16 @@ def _meat(votes: PairVotes, values: FloatArray, cluster: IntArray) -> FloatArray
     from scipy.sparse import csr_array
 
     design = votes.design()
-    off = votes.won - expit(design @ values)
+    off = votes.won - _chance(design @ values)
     count = int(cluster.max()) + 1
     n = len(cluster)
     of_clusters = csr_array((off, (cluster, np.arange(n))), shape=(count, n))
     sums = of_clusters @ design
     return np.asarray((sums.T @ sums).toarray() * (count / max(count - 1, 1)))
+
+
+def _chance(gaps: FloatArray) -> FloatArray:
+    """[n] the chance that the first wins, from how much stronger it is."""
+    from scipy.special import expit
+
+    return np.asarray(expit(gaps))

@@ -29,7 +29,7 @@ from refless.registry.version import __version__
 
 @command
 def look(
-    rows: Argument,
+    outputs: Argument,
     *,
     seed: Seed = 0,
     columns: RatedColumns = None,
@@ -48,7 +48,7 @@ def look(
     command that goes deeper. -o page.html writes a page with all outputs side by side.
 
     Args:
-        rows: Files of outputs, some of them with ratings.
+        outputs: Files of outputs, some of them with ratings.
     """
     options: dict[str, Any] = {
         "columns": columns,
@@ -60,7 +60,7 @@ def look(
         "lower_is_better": lower_is_better,
         "score_column": score_column,
     }
-    asked = Asked.of(rows, ScoredRows(**options), options, seed)
+    asked = Asked.of(outputs, ScoredRows(**options), options, seed)
     versions = which_is_better(asked)
     judges = may_judges_decide(asked)
     estimates, validated = do_estimates_help(asked)
