@@ -27,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from refless.commands.compare.looks import HARDLY
-from refless.commands.next.racing import race_plan
 from refless.evaluation.planned_look import (
+    HARDLY,
     at_planned_look,
     chance_by_end,
     planned_look,
 )
+from refless.evaluation.racing import race_plan
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast

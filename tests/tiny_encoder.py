@@ -1,8 +1,13 @@
-"""A tiny BERT with random weights, made for the tests and saved where they say."""
+"""Encoders of tests: a tiny BERT with random weights, and one that counts letters."""
 
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from refless.text.embed import VectorArray
 
 WORDS = ["the", "a", "fox", "dog", "is", "was", "quick", "slow", "##s", "."]
 LAYERS = 3
@@ -29,3 +34,13 @@ def tiny_encoder(folder: Path) -> str:
     transformers.BertModel(config).save_pretrained(folder)
     transformers.BertTokenizerFast.from_pretrained(folder).save_pretrained(folder)
     return str(folder)
+
+
+class Letters:
+    """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
+
+    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
+        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
+        counts = np.array(counts).reshape(len(texts), 6)
+        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return np.asarray(counts / lengths, dtype=np.float32)

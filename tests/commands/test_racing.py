@@ -19,7 +19,7 @@ from benchmarks.until_decided import (
 
 import refless
 from command_line import ANY_NEIGHBOR, headlines, json_of, jsonl, run_well
-from refless.commands.next.racing import race_plan
+from refless.evaluation.racing import race_plan
 from refless.stats.group_sequential import LookPlan
 
 Rows = list[dict[str, Any]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from refless.estimators.gp.kernels import (
 )
 from refless.registry.arrays import FloatArray
 from refless.stats.posterior import exact
-from refless.text.embed import VectorArray
+from tiny_encoder import Letters
 
 SCORES = ("a", "b")
 NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(SCORES))
@@ -50,16 +49,6 @@ SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
 ROW = st.tuples(SENTENCE, SENTENCE, st.sampled_from("xyz"), st.integers(-3, 3))
 RATED = 260  # more than have a direction each
 POOL = simulate(RATED + 150, seed=4).pool
-
-
-class Letters:
-    """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
-
-    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
-        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
-        counts = np.array(counts).reshape(len(texts), 6)
-        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-        return np.asarray(counts / lengths, dtype=np.float32)
 
 
 def inputs_from(rows: Sequence[tuple[str, str, str, int]]) -> KernelInputs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 import pytest
@@ -25,8 +24,8 @@ from refless.estimators.gp.kernels import (
 from refless.estimators.gp.kernels import learned as learned_with_points
 from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks
-from refless.text.embed import VectorArray
 from slow_texts import STRINGS
+from tiny_encoder import Letters
 
 NAN = float("nan")
 SCORES = ("a", "b")
@@ -41,16 +40,6 @@ ASKED = SENTENCE | st.sampled_from(
 ROW = st.tuples(
     SENTENCE, ASKED, st.sampled_from([NAN, 1.0, 2.0]), st.integers(-3, 3).map(float)
 )
-
-
-class Letters:
-    """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
-
-    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
-        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
-        counts = np.array(counts).reshape(len(texts), 6)
-        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-        return np.asarray(counts / lengths, dtype=np.float32)
 
 
 def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:

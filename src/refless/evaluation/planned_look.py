@@ -17,6 +17,8 @@ from refless.stats.group_sequential import (
 )
 from refless.stats.intervals import LEVEL, quantile, student
 
+HARDLY = 0.1  # a chance below this is said to be small
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedLook:

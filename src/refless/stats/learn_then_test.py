@@ -22,9 +22,8 @@ STARTS = ((0.0, 0.7), (0.5, 0.3))
 STEPS = 20  # thresholds that are tried
 MOST = 100  # times the ratings that there are; beyond this no number is told
 
-EffectiveSize = Callable[
-    [IntArray], float
-]  # rows [k] -> independent rows they are worth
+# rows [k] -> independent rows they are worth
+EffectiveSize = Callable[[IntArray], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

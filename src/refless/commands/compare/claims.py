@@ -12,11 +12,10 @@ import numpy as np
 from refless.commands.compare.document import verdict
 from refless.commands.compare.looks import look_lines
 from refless.commands.compare.wins import Rate, Wins
-from refless.commands.next.best import confidence_said, standing_said
-from refless.commands.next.racing import raced_at
 from refless.data.records import Ratings
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.planned_look import at_planned_look
+from refless.evaluation.racing import confidence_said, raced_at, standing_said
 from refless.registry.plural import counted
 from refless.report.wording import percent
 from refless.stats.answers import UNKNOWN, Answer
@@ -86,10 +85,14 @@ def known_pairs(
         interval = pair.difference.interval
         if GOAL.fullmatch(goal) and " to " in goal:
             interval = _together(pair, len(pairs), plan, reach)
-        rows.append({
-            "first": pair.first, "second": pair.second, "difference": pair.difference.value,
-            "interval": interval, "p_holm": pair.p_holm,
-        })  # fmt: skip
+        row = {
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.difference.value,
+            "interval": interval,
+            "p_holm": pair.p_holm,
+        }
+        rows.append(row)
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from refless.commands.compare.document import turned, value_of
 from refless.evaluation.comparing import Pair
-from refless.evaluation.planned_look import PlannedLook, ends_within
+from refless.evaluation.planned_look import HARDLY, PlannedLook, ends_within
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -17,7 +17,6 @@ from refless.stats.group_sequential import LookPlan, Spending
 
 Planned = Literal["one", "any"] | int | Sequence[int]
 UNPLANNED: dict[str, Looks] = {"one": "one", "any": "any"}
-HARDLY = 0.1  # a chance below this is said to be small
 MEANT = (
     "must be one, any, a number of looks (5), or the items rated at each look (20,45)"
 )

@@ -7,7 +7,13 @@ from typing import Literal
 import numpy as np
 
 from refless.evaluation.labels import Labels
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    codes_of,
+    numbered,
+)
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import VERDICTS, mean_of
@@ -117,7 +123,7 @@ def bins_of(scores: FloatArray) -> IntArray:
     count = min(BINS, max(1, len(scores) // FEWEST))
     edges = np.percentile(scores, 100 * np.linspace(0, 1, count + 1))[1:-1]
     places = np.searchsorted(edges, scores)
-    return np.unique(places, return_inverse=True)[1]
+    return codes_of(places)
 
 
 def _errors(passed: FloatArray, place: IntArray, unit: IntArray) -> FloatArray:

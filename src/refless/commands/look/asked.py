@@ -6,24 +6,23 @@ from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from refless.commands.calls import Call, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
 from refless.commands.rows import ScoredRows, note_ratings
 from refless.commands.warnings import note, silenced
 from refless.data.choices import are_choices
-from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES, unscaled
 from refless.data.records import RatedPool, Scale
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, Strings
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import Card
 from refless.report.result import Result
 from refless.report.wording import sentence
 
+OPEN = "Cannot be told yet"
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")
 
@@ -94,17 +93,21 @@ class Asked:
     def people(self) -> FloatArray:
         """[n] the outputs' ratings in the raters' units, NaN where there is none."""
         pool = self.read.pool
-        human = self.read.human
-        return human if pool is None else in_units(pool, human)
+        return unscaled(self.read.human, None if pool is None else pool.scale)
+
+    @property
+    def items(self) -> Strings:
+        """[n] the item that each output answers; without items and sources its id."""
+        texts = self.read.texts
+        return texts.items or texts.sources or texts.ids
 
     def differences(self, first: str, second: str) -> list[float]:
         """Rating of the second version less that of the first, of each item rated for both."""
-        texts = self.read.texts
-        keys = texts.items or texts.sources or texts.ids
         ratings: dict[str, dict[str, list[float]]] = {first: {}, second: {}}
-        for key, system, value in zip(keys, texts.systems, self.people, strict=True):
+        systems = self.read.texts.systems
+        for item, system, value in zip(self.items, systems, self.people, strict=True):
             if system in ratings and value == value:
-                ratings[system].setdefault(key, []).append(float(value))
+                ratings[system].setdefault(item, []).append(float(value))
         both = sorted(ratings[first].keys() & ratings[second].keys())
         return [
             fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both
@@ -139,12 +142,6 @@ class Asked:
         return Call(function.__name__, parameters, values).line()
 
 
-def in_units(pool: RatedPool, values: FloatArray) -> FloatArray:
-    """Ratings or estimates of a pool in the raters' units."""
-    low, high = pool.scale or (0.0, 1.0)
-    return np.asarray(low + (high - low) * values)
-
-
 def _likely(pool: RatedPool) -> Scale | None:
     """The usual scale whose ends some ratings have; None if they do not tell it."""
     values = note_ratings(pool)
@@ -152,6 +149,14 @@ def _likely(pool: RatedPool) -> Scale | None:
         return None
     ends = float(values.min()), float(values.max())
     return ends if ends in LIKELY_SCALES else None
+
+
+def answered(topic: str, question: str, make: Callable[[], Card]) -> Card:
+    """The card that a function makes, or the one of a question that the rows do not answer."""
+    try:
+        return make()
+    except (InputError, UsageError) as fault:
+        return refused(topic, question, fault)
 
 
 def refused(topic: str, question: str, fault: RefLessError) -> Card:
@@ -169,6 +174,3 @@ def refused(topic: str, question: str, fault: RefLessError) -> Card:
         answer=f"{sentence(found)}.",
         advice=remedy,
     )
-
-
-OPEN = "Cannot be told yet"

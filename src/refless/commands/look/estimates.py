@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from refless.commands.look.asked import OPEN, Asked, in_units, refused
+from refless.commands.look.asked import OPEN, Asked, refused
 from refless.commands.look.wording import RatingUnits
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.run import validate
 from refless.commands.validate.verdict import worth_using
+from refless.data.human import unscaled
 from refless.evaluation.baselines import CONSTANT
 from refless.registry.errors import InputError, UsageError
 from refless.report.document import Card, Figure
@@ -46,8 +47,8 @@ def do_estimates_help(asked: Asked) -> tuple[list[Card], ValidateResult | None]:
 def _picture(result: ValidateResult) -> Figure:
     """Held-out estimates against ratings."""
     pool = result.validation.pool
-    estimates = in_units(pool, result.validation.estimates.values)
-    people = in_units(pool, pool.human)
+    estimates = unscaled(result.validation.estimates.values, pool.scale)
+    people = unscaled(pool.human, pool.scale)
     told = ~np.isnan(estimates)
     average = float(people.mean())
     return estimates_picture(estimates[told].tolist(), people[told].tolist(), average)
@@ -62,7 +63,7 @@ def beats_constant(result: ValidateResult) -> bool:
 def _said(asked: Asked, result: ValidateResult, *, helps: bool) -> tuple[str, str]:
     """The answer, and what to do now."""
     pool = result.validation.pool
-    average = float(in_units(pool, pool.human).mean())
+    average = float(unscaled(pool.human, pool.scale).mean())
     guess = f"guessing the average, {RatingUnits(asked.percent).mean(average)}"
     if helps:
         return (

@@ -1,20 +1,23 @@
 """May a judge decide alone? A card a judge from what `judge` says."""
 
+from functools import partial
+
 import numpy as np
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import OPEN, Asked, refused
+from refless.commands.look.asked import OPEN, Asked, answered
 from refless.commands.look.wording import RatingUnits
 from refless.evaluation.uses import FILTER, Use
-from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import judge_picture
 from refless.report.wording import number, percent
 
+QUESTION = "Can {} decide alone?"
 WEAK = 0.4
+STATES: dict[str, State] = {"yes": "yes", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
     "yes": "let it pass and fail outputs of this kind; ask again after each change of it.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
@@ -27,32 +30,28 @@ def may_judges_decide(asked: Asked) -> list[Card]:
     """A card for each column of scores; none without ratings to hold them against."""
     if asked.read.pool is None or asked.of_choices:
         return []
-    cards = []
-    for name in asked.seen.scores:
-        question = f"Can {name} decide alone?"
-        try:
-            result = asked.ask(judge, score_column=name)
-        except (InputError, UsageError) as fault:
-            cards.append(refused(name, question, fault))
-            continue
-        audit = result.audits[0]
-        use = next(use for use in audit.uses if use.purpose == FILTER)
-        state: State = "open"
-        if use.answer in {"yes", "no"}:
-            state = "yes" if use.answer == "yes" else "no"
-        card = Card(
-            topic=name,
-            question=question,
-            state=state,
-            label=LABELS[state],
-            answer=_answer(audit, use, state, RatingUnits(asked.percent)),
-            rests=_rests(audit, use),
-            advice=ADVICE[state],
-            command=result.command,
-            figures=(_picture(asked, name),),
-        )
-        cards.append(card)
-    return cards
+    return [
+        answered(name, QUESTION.format(name), partial(_card, asked, name))
+        for name in asked.seen.scores
+    ]
+
+
+def _card(asked: Asked, name: str) -> Card:
+    result = asked.ask(judge, score_column=name)
+    audit = result.audits[0]
+    use = next(use for use in audit.uses if use.purpose == FILTER)
+    state = STATES.get(use.answer, "open")
+    return Card(
+        topic=name,
+        question=QUESTION.format(name),
+        state=state,
+        label=LABELS[state],
+        answer=_answer(audit, use, state, RatingUnits(asked.percent)),
+        rests=_rests(audit, use),
+        advice=ADVICE[state],
+        command=result.command,
+        figures=(_picture(asked, name),),
+    )
 
 
 def _picture(asked: Asked, name: str) -> Figure:

@@ -2,9 +2,9 @@
 
 from refless.commands.judge.raters import TENTATIVE, RatersResult, has_several_ratings
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import OPEN, Asked, refused
+from refless.commands.look.asked import OPEN, Asked, answered, refused
 from refless.commands.look.versions import pictures_of
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError
 from refless.report.document import Card, State
 
 TOPIC = "your raters"
@@ -26,11 +26,7 @@ def do_raters_agree(asked: Asked) -> list[Card]:
         alone = "nobody knows: one person rated each output"
         remedy = "have a second person rate some of them; 'refless rate' asks both."
         return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
-    try:
-        result = asked.ask(judge)
-    except (InputError, UsageError) as fault:
-        return [refused(TOPIC, QUESTION, fault)]
-    return [_card(result)]
+    return [answered(TOPIC, QUESTION, lambda: _card(asked.ask(judge)))]
 
 
 def _card(result: RatersResult) -> Card:

@@ -1,11 +1,10 @@
 """Outputs item by item, a column a version, with ratings, a judge's scores and estimates."""
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from refless.commands.look.asked import Asked, in_units
+from refless.commands.look.asked import Asked
 from refless.commands.validate.result import ValidateResult
+from refless.data.human import unscaled
 from refless.report.document import OutputShown, SideBySide
 
 FAR = 2.0  # points between judge and people
@@ -23,7 +22,7 @@ def side_by_side(
     systems = sorted({*texts.systems})[:MOST_SYSTEMS] or [""]
     judge = next(iter(texts.score_names), "")
     rows: dict[str, dict[str, OutputShown]] = {}
-    keys = texts.items or texts.sources or texts.ids
+    keys = asked.items
     of_rows = texts.systems or [""] * len(texts)
     people = asked.people
     scores = texts.score(judge) if judge else [None] * len(texts)
@@ -36,7 +35,8 @@ def side_by_side(
             judge=_number(scores[i]),
             estimate=estimates.get(texts.ids[i]),
         )
-    names = _names(asked, keys)
+    # the source of each item, or what the rows call it
+    names = dict(zip(keys, texts.sources or keys, strict=True))
     return SideBySide(
         systems=tuple(systems),
         judge=judge,
@@ -57,18 +57,12 @@ def _in_file_order(asked: Asked) -> list[int]:
     return [int(i) for i in np.argsort(first_rows, kind="stable")]
 
 
-def _names(asked: Asked, keys: Sequence[str]) -> Mapping[str, str]:
-    """The source of each item, or what the rows call it."""
-    sources = asked.read.texts.sources or keys
-    return dict(zip(keys, sources, strict=True))
-
-
 def _estimates(validated: ValidateResult | None) -> dict[str, float]:
     """Held-out estimates in the raters' units, by id."""
     if validated is None:
         return {}
     result = validated.validation
-    values = in_units(result.pool, result.estimates.values)
+    values = unscaled(result.estimates.values, result.pool.scale)
     pairs = zip(result.pool.ids, values.tolist(), strict=True)
     return {name: value for name, value in pairs if value == value}
 

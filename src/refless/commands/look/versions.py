@@ -8,12 +8,12 @@ from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
-from refless.commands.look.asked import OPEN, Asked, refused
+from refless.commands.look.asked import OPEN, Asked, answered, refused
 from refless.commands.look.wording import RatingUnits
 from refless.commands.next.run import next as rate_next
 from refless.data.tables.columns import naming
 from refless.evaluation.comparing import SURE, Comparison, Pair
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
@@ -35,16 +35,17 @@ def which_is_better(asked: Asked) -> list[Card]:
             why = f"there is one version, {systems[0]}"
         remedy = f"name the column that says it with {naming('system')}."
         return [refused(TOPIC, ONE, InputError(why, remedy=remedy))]
-    try:
-        result = asked.ask(compare, **_scores_alone(asked))
-    except (InputError, UsageError) as fault:
-        return [refused(TOPIC, ONE, fault)]
-    if isinstance(result, CompareResult):
-        pairs = result.comparison.pairs
-        if len(pairs) == 1:
-            return [_of_two(asked, result, _newer_second(pairs[0]))]
-        return [_of_several(asked, result)]
-    return [_in_its_words(result)]
+    return [answered(TOPIC, ONE, lambda: _card(asked))]
+
+
+def _card(asked: Asked) -> Card:
+    result = asked.ask(compare, **_scores_alone(asked))
+    if not isinstance(result, CompareResult):
+        return _in_its_words(result)
+    pairs = result.comparison.pairs
+    if len(pairs) == 1:
+        return _of_two(asked, result, _newer_second(pairs[0]))
+    return _of_several(asked, result)
 
 
 def _newer_second(pair: Pair) -> Pair:
@@ -70,7 +71,9 @@ def _of_two(asked: Asked, result: CompareResult, pair: Pair) -> Card:
     answer = pair.difference
     state: State = "open"
     label = OPEN
+    command = asked.line(rate_next, goal="compare")
     if pair.shown:
+        command = result.command
         state = "yes" if answer.value > 0 else "no"
         better = "Yes, {} is better" if answer.value > 0 else "No, {} is worse"
         label = better.format(pair.second)
@@ -82,7 +85,7 @@ def _of_two(asked: Asked, result: CompareResult, pair: Pair) -> Card:
         answer=_answer(leading, units),
         rests=_rests(pair),
         advice=_advice(pair),
-        command=result.command if pair.shown else _rating(asked),
+        command=command,
         figures=(_picture(asked, pair, state),),
     )
 
@@ -131,10 +134,6 @@ def _advice(pair: Pair) -> str:
     return "all items are rated: it takes answers to more items."
 
 
-def _rating(asked: Asked) -> str:
-    return asked.line(rate_next, goal="compare")
-
-
 def _of_several(asked: Asked, result: CompareResult) -> Card:
     """The card on the best of several versions."""
     comparison = result.comparison
@@ -143,8 +142,15 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
         standing.name for standing in comparison.standings[1:] if standing.ranks[0] == 1
     ]
     n_rated = sum(standing.rated for standing in comparison.standings)
-    state: State = "open" if open_ones else "yes"
-    label = OPEN if open_ones else f"Yes, {best} is best"
+    state: State = "yes"
+    label = f"Yes, {best} is best"
+    advice = "see every pair."
+    command = result.command
+    if open_ones:
+        state = "open"
+        label = OPEN
+        advice = "rate where it is open: those shown to be worse are dropped."
+        command = asked.line(rate_next, goal="best")
     return Card(
         topic=counted(len(comparison.standings), "version"),
         question="Is one version the best?",
@@ -152,12 +158,8 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
         label=label,
         answer=_leader(comparison, open_ones, RatingUnits(asked.percent)),
         rests=f"Rests on {counted(n_rated, 'rated output')}; all pairs are corrected together.",
-        advice="see every pair."
-        if state == "yes"
-        else "rate where it is open: those shown to be worse are dropped.",
-        command=result.command
-        if state == "yes"
-        else asked.line(rate_next, goal="best"),
+        advice=advice,
+        command=command,
         figures=pictures_of(result),
     )
 
@@ -177,11 +179,12 @@ def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) ->
 def _in_its_words(result: WinsResult | ScoresResult) -> Card:
     """The card on choices of people, or on scores alone, in the first sentence of `compare`."""
     document = result.document()
+    state = _shown(result)
     return Card(
         topic=TOPIC,
         question=ONE,
-        state=_shown(result),
-        label="Yes" if _shown(result) == "yes" else OPEN,
+        state=state,
+        label="Yes" if state == "yes" else OPEN,
         answer=document.verdict,
         rests=document.notes[0],
         advice="see the whole comparison.",

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.next.d_optimal import most_telling
-from refless.commands.next.racing import Race
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
+from refless.evaluation.racing import Race
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 

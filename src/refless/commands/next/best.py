@@ -10,23 +10,20 @@ import numpy as np
 
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs
-from refless.commands.compare.looks import HARDLY
 from refless.commands.next.active_learning import Choice
-from refless.commands.next.racing import Race, Racer, raced
 from refless.commands.next.sampling_design import Units, draw
 from refless.data.records import Outputs
 from refless.estimators import Estimator
+from refless.evaluation.racing import NAME, Race, Racer, raced
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.document import Section, Table
-from refless.report.wording import clipped, labels, percent
+from refless.report.wording import clipped
 from refless.stats.group_sequential import LookPlan
 
 USUAL = 10  # looks of a race
 FEWEST = 2  # systems, and items at the first look
-MOST_NAMED = 8  # systems that the first sentence names
-NAME = 24  # columns of a terminal
 
 Answers = dict[str, dict[str, list[int]]]  # rows of outputs, by item and system
 
@@ -132,41 +129,6 @@ def _unrated(
         if name not in done:
             rows += new.get(name, [])
     return tuple(rows)
-
-
-def standing_said(race: Race) -> str:
-    """The sentence that says which systems are left."""
-    names = labels([racer.name for racer in race.systems], NAME)
-    systems = race.left
-    every = len(race.systems)
-    if len(systems) == 1:
-        best = names[systems[0]]
-        return (
-            f"{best} is the best of {every} systems: the others are shown to be worse."
-        )
-    listed = ", ".join(names[name] for name in systems[:MOST_NAMED])
-    unnamed = len(systems) - MOST_NAMED
-    if unnamed > 0:
-        listed += f" and {unnamed} more"
-    tied = race.items >= race.planned
-    place = "are tied for first" if tied else "are left"
-    return f"{len(systems)} of {every} systems {place}: {listed}."
-
-
-def confidence_said(race: Race) -> str:
-    """The number of this look, the confidence that the best is left, and whether to go on."""
-    sure = (
-        "The best of all is among those left with a confidence of 95 %, at all planned looks "
-        "together: error is spent as by Pocock, and shared by the systems (Bonferroni)."
-    )
-    if not race.number:
-        return f"No look was taken yet. {sure}"
-    items = f"{race.items:,} of {counted(race.planned, 'item')}"
-    sentence = f"This is look {race.number} of {race.count}, at {items}. {sure}"
-    if race.items >= race.planned or not race.chance < HARDLY:
-        return sentence
-    chance = f"a chance of at most {percent(race.chance)} to be told apart by the end"
-    return f"{sentence} Each pair of those left has {chance}: you may end here."
 
 
 def race_section(race: Race) -> Section:

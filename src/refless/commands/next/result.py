@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from refless.commands.compare.document import of_pair
 from refless.commands.next.active_learning import Choice, Goal, Step
-from refless.commands.next.best import confidence_said, race_section, standing_said
-from refless.commands.next.racing import Race
+from refless.commands.next.best import race_section
 from refless.commands.next.raters_file import argilla_records, label_studio_tasks
 from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
+from refless.evaluation.racing import Race, confidence_said, standing_said
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows

@@ -27,9 +27,8 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
 
 ROWS = 64  # outputs compared with all rated texts at a time, always so many
-DIRECTIONS = (
-    94  # that stand for the explained variance of more than twice as many texts
-)
+# that stand for the explained variance of more than twice as many texts
+DIRECTIONS = 94
 SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
 
 
@@ -71,13 +70,7 @@ class Compiled:
             groups: [n] what belongs together, and has nothing in common with new texts.
         """
         directions, rest = _directions(posterior, groups)
-        columns = np.column_stack(
-            [
-                posterior.alpha,
-                posterior.ones,
-                directions,
-            ]
-        )
+        columns = np.column_stack([posterior.alpha, posterior.ones, directions])
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():

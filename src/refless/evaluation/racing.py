@@ -13,9 +13,13 @@ from dataclasses import dataclass, replace
 from refless.data.records import Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared
 from refless.evaluation.entries import Field
-from refless.evaluation.planned_look import at_planned_look
+from refless.evaluation.planned_look import HARDLY, at_planned_look
+from refless.registry.plural import counted
+from refless.report.wording import labels, percent
 from refless.stats.group_sequential import LookPlan
 
+NAME = 24  # columns of a terminal
+MOST_NAMED = 8  # systems that the first sentence names
 ComparedBy = Callable[[Sequence[str], LookPlan], Comparison]
 
 
@@ -166,3 +170,38 @@ def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:
         elif pair.second == name and difference.value < 0:
             better.append((difference.p, pair.first))
     return min(better)[1] if better else None
+
+
+def standing_said(race: Race) -> str:
+    """The sentence that says which systems are left."""
+    names = labels([racer.name for racer in race.systems], NAME)
+    systems = race.left
+    every = len(race.systems)
+    if len(systems) == 1:
+        best = names[systems[0]]
+        return (
+            f"{best} is the best of {every} systems: the others are shown to be worse."
+        )
+    listed = ", ".join(names[name] for name in systems[:MOST_NAMED])
+    unnamed = len(systems) - MOST_NAMED
+    if unnamed > 0:
+        listed += f" and {unnamed} more"
+    tied = race.items >= race.planned
+    place = "are tied for first" if tied else "are left"
+    return f"{len(systems)} of {every} systems {place}: {listed}."
+
+
+def confidence_said(race: Race) -> str:
+    """The number of this look, the confidence that the best is left, and whether to go on."""
+    sure = (
+        "The best of all is among those left with a confidence of 95 %, at all planned looks "
+        "together: error is spent as by Pocock, and shared by the systems (Bonferroni)."
+    )
+    if not race.number:
+        return f"No look was taken yet. {sure}"
+    items = f"{race.items:,} of {counted(race.planned, 'item')}"
+    sentence = f"This is look {race.number} of {race.count}, at {items}. {sure}"
+    if race.items >= race.planned or not race.chance < HARDLY:
+        return sentence
+    chance = f"a chance of at most {percent(race.chance)} to be told apart by the end"
+    return f"{sentence} Each pair of those left has {chance}: you may end here."
