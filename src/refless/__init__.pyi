@@ -10,6 +10,8 @@ from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult
 from refless.commands.fit.run import fit as fit
+from refless.commands.gate.result import GateResult as GateResult
+from refless.commands.gate.run import gate as gate
 from refless.commands.judge.raters import RatersResult as RatersResult
 from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge

@@ -345,29 +345,21 @@ def arena_with(length: object, columns: str = "length") -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "message"),
+    ("rows", "message"),
     [
-        (arena_with(2, "size"), {}, "there are no columns 'length_a' and 'length_b'"),
-        (arena_with(None), {}, "no value in 60 of 120 texts"),
-        (arena_with(1), {}, "the votes tell no strengths"),
-        (
-            arena_with(2),
-            {"fail_if_worse": True, "system": ("weak", "strong")},
-            "is about the win rate as it is",
-        ),
+        (arena_with(2, "size"), "there are no columns 'length_a' and 'length_b'"),
+        (arena_with(None), "no value in 60 of 120 texts"),
+        (arena_with(1), "the votes tell no strengths"),
         (
             [{"text": "a", "system": name, "rating": 1} for name in "mn"],
-            {},
             "there is no column 'length'",
         ),
     ],
 )
-def test_controls_that_cannot_be(
-    rows: list[dict[str, Any]], more: dict[str, Any], message: str
-) -> None:
+def test_controls_that_cannot_be(rows: list[dict[str, Any]], message: str) -> None:
     """Each says what is missing, or what to leave out."""
     with pytest.raises(RefLessError, match=message):
-        compare_choices(rows, control="length", **more)
+        compare_choices(rows, control="length")
 
 
 def test_controls_are_of_votes() -> None:

@@ -104,9 +104,11 @@ def test_compare(folder: Path) -> None:
     )
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
-    failed = run(*two, "--fail-if-worse", "-o", f"junit:{folder / 'gate.xml'}")
+    gate = ("gate", folder / "pairs.jsonl", "--baseline")
+    failed = run(*gate, "careful", "-o", f"junit:{folder / 'gate.xml'}")
     assert "<failure" in (folder / "gate.xml").read_text()
-    assert failed.ended(3, "gate failed: broken is worse")
+    assert failed.ended(3, "gate failed: broken is worse than careful: win rate 0.")
+    assert run(*gate, "broken").code == 0
     other = (
         "compare",
         folder / "pairs.jsonl",
@@ -115,7 +117,6 @@ def test_compare(folder: Path) -> None:
         "--system",
         "careful",
     )
-    assert run(*other, "--fail-if-worse").code == 0
     one, back = (json_of(*words)["wins"][0] for words in (two, other))
     assert one["by_item"]["rate"] == pytest.approx(1 - back["by_item"]["rate"])
 
@@ -174,10 +175,6 @@ def test_meta(folder: Path) -> None:
         (
             "compare pairs.jsonl --system nobody",
             "--system nobody is none of the systems: broken",
-        ),
-        (
-            "compare pairs.jsonl --fail-if-worse",
-            "--fail-if-worse: worse than which system",
         ),
         (
             "compare pairs.jsonl --group item",

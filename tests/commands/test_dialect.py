@@ -77,8 +77,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "compare",
         {"margin": 0.1},
         "--margin 0.1",
-        "margin goes with fail_if_worse",
-        "--margin goes with --fail-if-worse",
+        "margin goes with planned looks",
+        "--margin goes with planned looks",
     ),
     (
         "compare",
@@ -88,11 +88,11 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "--system C is none of the systems: A, B",
     ),
     (
-        "compare",
-        {"fail_if_worse": True},
-        "--fail-if-worse",
-        "fail_if_worse: worse than which system? Name the old one first: system=['OLD', 'NEW']",
-        "which system? Name the old one first: --system OLD --system NEW",
+        "gate",
+        {"baseline": "C"},
+        "--baseline C",
+        "baseline='C' is none of the systems: A, B",
+        "--baseline C is none of the systems: A, B",
     ),
     (
         "compare",

@@ -179,7 +179,7 @@ def test_many_systems_and_the_command_line(tmp_path: Path) -> None:
         ({"looks": 1, "of": 50}, "must lie between 2 and of=50"),
         ({"looks": (20, 10), "of": 50}, "items at each look must ascend"),
         ({"looks": "20,60", "of": 50}, "items at each look must ascend"),
-        ({"margin": 0.2}, "margin goes with fail_if_worse"),
+        ({"margin": 0.2}, "margin goes with planned looks"),
     ],
 )
 def test_plans_that_cannot_be(more: dict[str, Any], message: str) -> None:

@@ -55,18 +55,17 @@ def test_the_same_numbers_as_with_texts(more: dict[str, Any]) -> None:
 
 
 def test_ratings_of_some_items() -> None:
-    """The others stay unknown: nothing is estimated, as one sentence says; the gate holds."""
+    """The others stay unknown: nothing is estimated, as one sentence says."""
     rows = [
         row | {"rating": row["rating"] if row["item"] < "i20" else None}
         for row in rated()
     ]
-    result = compared(rows, system=["old", "new"], fail_if_worse=True, margin=0.5)
+    result = compared(rows, system=["old", "new"])
     (pair,) = result.comparison.pairs
     assert (pair.method, pair.both_rated, pair.items) == ("ratings", 20, 30)
     assert result.comparison.coverage == 0
     half = compared([row for row in rows if row["rating"] is not None])
     assert pair.difference == half.comparison.pairs[0].difference.turned()
-    assert result.gate.verdict == "passed"
     shown = str(result)
     assert (
         "It rests on ratings alone, of 20 items with ratings for both, out of 30."
@@ -188,7 +187,7 @@ def test_metrics_in_rows() -> None:
 
 
 def test_files_are_runs(tmp_path: Path) -> None:
-    """Ids that files share are their items; a gate passes, fails or is undecided."""
+    """Ids that files share are their items."""
     rows = without(runs(repeats=1), "brief_score", "run")
     for system in ("old", "new"):
         own = [
@@ -199,13 +198,13 @@ def test_files_are_runs(tmp_path: Path) -> None:
         jsonl(tmp_path / f"{system}.jsonl", own)
     old = tmp_path / "old.jsonl"
     new = tmp_path / "new.jsonl"
-    passed = run("compare", old, new, "--fail-if-worse", "--format", "json")
-    assert (passed.code, passed.json["gate"]["verdict"]) == (0, "passed")
-    assert passed.json["metrics"]["score"]["pairs"][0]["items"] == 40
-    failed = run("compare", new, old, "--fail-if-worse")
-    assert failed.code == 3
-    assert "gate failed: old is worse at all: score -0." in failed.err
-    assert run("compare", new, old, "--fail-if-worse", "--margin", "0.8").code == 4
+    found = json_of("compare", old, new)
+    assert found["metrics"]["score"]["pairs"][0]["items"] == 40
+    gate = ("gate", new, old, "--baseline")
+    assert run(*gate, "old").code == 0
+    failed = run(*gate, "new")
+    assert failed.ended(3, "gate failed: old is worse than new: score -0.")
+    assert run(*gate, "new", "--margin", "0.8").code == 4
 
 
 def test_scores_of_texts_are_named() -> None:
@@ -417,11 +416,11 @@ def test_raters_and_units_were_drawn() -> None:
 def test_a_gate_with_nothing_changed() -> None:
     """By swapped labels it fails in about 2.5 % of draws; on these items alone in half of them."""
     rows = without(runs(), "brief_score")
-    plain = by_scores(rows, fail_if_worse=True)
+    plain = refless.gate(rows, baseline="old")
     assert 0 <= plain.false_alarms <= 0.06
     assert "With nothing changed this gate would fail in" in str(plain)
-    fixed = by_scores(rows, fail_if_worse=True, these_items=True)
+    fixed = refless.gate(rows, baseline="old", these_items=True)
     assert fixed.false_alarms == pytest.approx(0.5, abs=0.1)
-    assert by_scores(rows, fail_if_worse=True, margin=1.0).false_alarms == 0
-    assert np.isnan(by_scores(rows).false_alarms)
-    assert np.isnan(by_scores(without(rows, "item"), fail_if_worse=True).false_alarms)
+    assert refless.gate(rows, baseline="old", margin=1.0).false_alarms == 0
+    apart = refless.gate(without(rows, "item"), baseline="old")
+    assert np.isnan(apart.false_alarms)

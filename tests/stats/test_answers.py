@@ -380,8 +380,8 @@ def versions(seed: int, old: Ratings, new: Ratings, n: int = 0) -> Rows:
 
 def not_worse(rows: Rows, truth: float, margin: float = 0.0, **more: Any) -> Answer:
     """Whether the new version may ship: a gate on how much worse it is than the old one."""
-    asked = {"scale": SCALE, "system": ["A", "B"], **QUICK, **more}
-    result = refless.compare(rows, fail_if_worse=True, margin=margin, **asked)
+    asked = {"scale": SCALE, **QUICK, **more}
+    result = refless.gate(rows, baseline="A", margin=margin, **asked)
     verdict = result.gate.verdict
     if verdict == "undecided":
         return "cannot be told"
@@ -607,11 +607,10 @@ def all_wins(seed: int) -> Answer:
         }
         for i in range(20)
     ]
-    result = refless.compare_choices(rows, system=["A", "B"], fail_if_worse=True)
-    (wins,) = result.wins
+    result = refless.gate(rows, baseline="A")
     if result.gate.verdict != "passed":
         return "wrong"
-    return holds(wins.by_item.interval, 0.95)
+    return holds(result.interval, 0.95)
 
 
 def verdicts_of_three(seed: int) -> Answer:

@@ -34,6 +34,11 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.compare.run",
             "Compare and judge",
         ),
+        "gate": Command(
+            "Gate: may the new system take the place of the old one? Passed, failed or undecided.",
+            "refless.commands.gate.run",
+            "Compare and judge",
+        ),
         "next": Command(
             "Which outputs to have rated next, and what the ratings should bring.",
             "refless.commands.next.run",

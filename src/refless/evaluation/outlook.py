@@ -29,6 +29,8 @@ def outlook(
     today: Today,
     half_width: Callable[[Forecast], float],
     limit: float = math.inf,
+    *,
+    bar: float = 0.0,
 ) -> Outlook:
     """The outlook for more ratings, on top of those that there are.
 
@@ -36,7 +38,7 @@ def outlook(
         value: the difference as it looks.
         today: how exactly it is told, and how much is rated.
         half_width: of an interval by its forecast.
-        limit: units that are rated at most.
+        limit: units that are rated at most; bar: from which the difference is to differ.
     """
     progress = today.progress
     missing = math.ceil(min(progress.missing, limit))
@@ -53,6 +55,7 @@ def outlook(
         after,
         half_width,
         USUAL**2 * today.of_unit,
+        bar=bar,
     )
     if needed is None:
         return Outlook(chance=chance)

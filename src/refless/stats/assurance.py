@@ -23,8 +23,9 @@ def chance_shown(
     half_width: float,
     *,
     more: bool,
+    bar: float = 0.0,
 ) -> float:
-    """The chance that ratings will show a difference, on either side.
+    """The chance that ratings will show a difference, on either side of a bar.
 
     Args:
         value: the difference as it looks; now: its variance.
@@ -32,11 +33,12 @@ def chance_shown(
         prior: variance of differences, around 0.
         half_width: of the interval after further ratings.
         more: whether these ratings come on top of those behind the value, or are all new.
+        bar: from which the difference is to differ.
     """
     from scipy.special import ndtr
 
     shared = prior + (then if more else 0.0)
-    mean = value * shared / (prior + now)
+    mean = value * shared / (prior + now) - bar
     left = prior + then - shared**2 / (prior + now)
     spread = math.sqrt(max(left, 1e-12 * (prior + now)))
     above = float(ndtr((mean - half_width) / spread))
@@ -52,6 +54,7 @@ def fewest_shown(
     prior: float,
     *,
     more: bool = True,
+    bar: float = 0.0,
 ) -> tuple[int | None, float]:
     """The fewest ratings that should show a difference, and the chance that all show one.
 
@@ -60,7 +63,7 @@ def fewest_shown(
         sizes: numbers of ratings, not empty; forecast: of the interval after so many.
         half_width: of an interval by its forecast.
         prior: variance of differences, around 0.
-        more: whether these ratings come on top of those behind the value, or are all new.
+        more, bar: as of `chance_shown`.
 
     Returns:
         The first of the sizes with a chance of SURE, None if none has it; the chance of the last.
@@ -71,7 +74,9 @@ def fewest_shown(
         half = half_width(then)
         if math.isnan(half):
             return 0.0
-        return chance_shown(value, error**2, then.error**2, prior, half, more=more)
+        before = error**2
+        after = then.error**2
+        return chance_shown(value, before, after, prior, half, more=more, bar=bar)
 
     place = bisect_left(sizes, SURE, key=chance)
     return sizes[place] if place < len(sizes) else None, chance(sizes[-1])

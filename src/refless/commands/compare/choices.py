@@ -6,8 +6,7 @@ import numpy as np
 
 from refless.commands.compare.board import Board, board
 from refless.commands.compare.claims import counts_of
-from refless.commands.compare.gates import gate_on
-from refless.commands.compare.wins import Wins, wins
+from refless.commands.compare.wins import wins
 from refless.commands.compare.wins_result import WinsResult
 from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
@@ -17,23 +16,18 @@ from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
-from refless.report.result import GateRecord
 
 
 def compared_choices(
     pool: RatedPool,
     systems: Sequence[str],
-    controls: Sequence[str],
-    margin: float,
-    *,
-    gated: bool,
+    controls: Sequence[str] = (),
 ) -> WinsResult:
     """Win rates of each system over another whose texts people chose between.
 
     Args:
         pool: the choices; systems: in order, the old one first.
         controls: names of scores in which texts count as alike on the board.
-        margin, gated: by how much the second may be worse, and whether there is a gate.
     """
     choices = choices_in(pool)
     rates = wins(pool, choices, systems)
@@ -53,17 +47,12 @@ def compared_choices(
     )
     if controls:
         signature = signature.plus(control=tuple(controls))
-    gate = GateRecord()
-    if gated:
-        gate = _gate(rates[0], 0.5 - margin)
-        signature = signature.plus(margin=margin)
     return WinsResult(
         board=_board(pool, choices, systems, controls),
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
         raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
-        gate=gate,
         signature=signature,
     )
 
@@ -96,12 +85,3 @@ def _board(
             "connect the systems. Leave a column out"
         )
     return result
-
-
-def _gate(pair: Wins, least: float) -> GateRecord:
-    """The gate on the win rate of the second system."""
-    few = "the choices are of one source"
-    ends = pair.by_item.interval
-    return gate_on(
-        pair.second, "win rate", ends, least, f"wins less than {least:g}", few
-    )

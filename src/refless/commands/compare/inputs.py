@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.judge_shift import judge_said
-from refless.commands.parameters import Names, Rows
+from refless.commands.parameters import Rows
 from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
@@ -201,20 +201,6 @@ def systems_of(
     if len(names) < 2:
         raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
     return names
-
-
-def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
-    """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
-    if not named and sorted(_stems(outputs)) != sorted(systems):
-        remedy = f"Name the old one first: {called('system', ['OLD', 'NEW'])}"
-        raise UsageError(
-            f"{called('fail_if_worse')}: worse than which system? {remedy}"
-        )
-    if len(systems) != 2:
-        raise UsageError(
-            f"{called('fail_if_worse')} is about two systems; there are {len(systems)}: name two "
-            f"with {called('system')}"
-        )
 
 
 def selection_of(

@@ -1,4 +1,4 @@
-"""People's ratings compared: the answer by ratings and estimates, its gate and its signature."""
+"""People's ratings compared: the answer by ratings and estimates, and its signature."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,9 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from refless.commands.compare.claims import counts_of
-from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
-from refless.commands.compare.gates import gate_on
 from refless.commands.compare.inputs import Inputs, Selection, note_draw
 from refless.commands.compare.result import CompareResult
 from refless.commands.warnings import note
@@ -21,7 +19,6 @@ from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
-from refless.report.result import GateRecord
 from refless.report.wording import Looks
 from refless.stats.group_sequential import LookPlan
 
@@ -37,7 +34,6 @@ def compared_ratings(
     selection: Selection,
     group: str | None,
     margin: float,
-    gated: bool,
     these_items: bool,
     looks: Looks,
     plan: LookPlan | None,
@@ -48,7 +44,7 @@ def compared_ratings(
     Args:
         inputs: the outputs with their ratings; learner: the estimator.
         systems: in order, the old one first; named: whether the user names them.
-        selection: of the rated outputs; gated: whether there is a gate.
+        selection: of the rated outputs.
         plan: of the looks, if they are planned; group, margin, these_items, looks, seed: as of
             `compare`.
     """
@@ -70,9 +66,10 @@ def compared_ratings(
         signature = signature.plus(these=these_items, looks=looks)
     if plan is not None:
         signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
-    if gated or margin:
+    if margin:
         signature = signature.plus(margin=margin)
     return CompareResult(
+        fields={"rating": field},
         comparison=comparison,
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),
@@ -84,7 +81,6 @@ def compared_ratings(
         plan=plan,
         raters=counts_of(rated.ratings) if rated else {},
         judges={name: _judged(field, column, systems) for name, column in scores},
-        gate=_gate_of(comparison.pairs[0], margin) if gated else GateRecord(),
         signature=signature,
     )
 
@@ -110,13 +106,6 @@ def _note_selection(selection: Selection, inputs: Inputs, group: str | None) -> 
             "estimates, and no more."
         )
         note_draw(inputs, group, remedy)
-
-
-def _gate_of(pair: Pair, margin: float) -> GateRecord:
-    """Whether the second system is worse than the first by more than the margin."""
-    worse = f"is worse by more than {margin:g}" if margin else "is worse at all"
-    ends = pair.difference.interval
-    return gate_on(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
 
 
 def _judged(

@@ -22,10 +22,11 @@ from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
+from refless.evaluation.entries import Field
 from refless.report.document import Document, caveats
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
-from refless.report.result import GateRecord, Result
+from refless.report.result import Result
 from refless.report.wording import Looks, question
 from refless.stats.group_sequential import LookPlan
 
@@ -56,7 +57,6 @@ class CompareRecord(Record):
     systems: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
     judges: dict[str, tuple[Pair, ...]]
-    gate: GateRecord
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -74,10 +74,11 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         judges: by name, the pairs by a judge's scores alone, in its own units.
-        gate: what became of the gate.
+        fields: what was compared, by the name of its numbers.
     """
 
     record = CompareRecord
+    fields: Mapping[str, Field]
     comparison: Comparison
     scale: Scale | None
     design: str

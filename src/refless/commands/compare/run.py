@@ -6,12 +6,7 @@ from typing import Annotated, Literal
 from refless.commands.calls import check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
-from refless.commands.compare.inputs import (
-    check_gate,
-    read_inputs,
-    selection_of,
-    systems_of,
-)
+from refless.commands.compare.inputs import read_inputs, selection_of, systems_of
 from refless.commands.compare.looks import looks_of
 from refless.commands.compare.ratings import compared_ratings
 from refless.commands.compare.result import CompareResult
@@ -66,7 +61,6 @@ def compare(
     control: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Literal["random", "unknown"] | None = None,
-    fail_if_worse: bool = False,
     margin: Annotated[float, About("", at_least=0)] = 0.0,
     group: Group = None,
     these_items: TheseItems = False,
@@ -105,10 +99,8 @@ def compare(
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
             random.
-        fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
-            be told.
-        margin: By how much it may be worse, in the raters' units. With planned looks: a difference
-            within it on either side is small enough to end the study.
+        margin: With planned looks, or scores without ratings: a difference within it on either side
+            is small, and ends the study.
         of: With a number of planned looks: items that are rated at the last one.
         verify: Compute the certificate of a study again, from the ratings beside it; it takes the
             place of `outputs`. Exit 3 if it does not hold.
@@ -131,8 +123,6 @@ def compare(
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))
-    if fail_if_worse:
-        check_gate(systems, outputs, system)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -145,24 +135,16 @@ def compare(
             systems,
             group=group,
             margin=margin,
-            gated=fail_if_worse,
             these_items=these_items,
             looks=kind,
         )
-    _check_margin(margin, used=fail_if_worse or plan is not None)
+    _check_margin(margin, used=plan is not None)
     note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         check_asked(WinsResult, CHOICES)
         of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
         _check_choices(of_ratings)
-        if fail_if_worse and controls:
-            raise UsageError(
-                f"{called('fail_if_worse')} is about the win rate as it is: leave out "
-                f"{called('control')}"
-            )
-        return compared_choices(
-            inputs.pool, systems, controls, margin, gated=fail_if_worse
-        )
+        return compared_choices(inputs.pool, systems, controls)
     check_asked(CompareResult, "ratings of texts")
     _check_ratings(controls)
     return compared_ratings(
@@ -173,7 +155,6 @@ def compare(
         selection=selection_of(selection, inputs.outputs),
         group=group,
         margin=margin,
-        gated=fail_if_worse,
         these_items=these_items,
         looks=kind,
         plan=plan,
@@ -207,5 +188,5 @@ def _check_margin(margin: float, *, used: bool) -> None:
     """Raises UsageError for a margin that nothing uses."""
     if margin and not used:
         raise UsageError(
-            f"{called('margin')} goes with {called('fail_if_worse')}, or with planned looks"
+            f"{called('margin')} goes with planned looks; 'refless gate' has one of its own"
         )

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.compare.as_if_same import DRAWS, swapped_answers
 from refless.commands.compare.document import (
     MOST_NAMED,
     MOST_PAIRS,
@@ -24,7 +23,7 @@ from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
 from refless.data.tables.runs import ScoredRuns
-from refless.evaluation.comparing import SURE, Comparison, Pair, compared_by
+from refless.evaluation.comparing import Comparison, Pair, compared_by
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
@@ -35,16 +34,13 @@ from refless.report.charts import charted
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
-from refless.report.result import Gated, GateRecord, Result
+from refless.report.result import Result
 from refless.report.wording import (
     Looks,
     labels,
     p_value,
-    percent,
     question,
 )
-from refless.stats.answers import Answer
-from refless.stats.corrections import holm
 
 State = Literal["different", "alike", "undecided"]
 NOT_PEOPLE = (
@@ -63,8 +59,6 @@ class ScoresRecord(Record):
         these_items: whether the question is about these items alone, and not about items like them.
         looks: whether intervals hold for one look, or any number of them.
         margin: a difference up to which runs count as alike.
-        false_alarms: share of draws in which the gate would fail with nothing changed; null without
-            a gate for one look at items that both answered.
         metrics: by name, the systems, the best first, and every pair of them; p-values are
             corrected over all pairs of all metrics.
         states: by name, of each pair: whether a difference is shown, or ruled out beyond the
@@ -78,10 +72,8 @@ class ScoresRecord(Record):
     these_items: bool
     looks: Looks
     margin: float
-    false_alarms: float
     metrics: dict[str, Comparison]
     states: dict[str, tuple[State, ...]]
-    gate: GateRecord
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -89,16 +81,17 @@ class ScoresResult(Result):
     """Runs compared by scores of a judge or a metric.
 
     Attributes:
-        metrics, design, margin, these_items, looks, false_alarms: as in `ScoresRecord`.
+        metrics, design, margin, these_items, looks: as in `ScoresRecord`.
+        fields: what was compared, by metric.
     """
 
     record = ScoresRecord
+    fields: Mapping[str, Field]
     metrics: Mapping[str, Comparison]
     design: str
     margin: float
     these_items: bool
     looks: Looks
-    false_alarms: float
 
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
@@ -118,7 +111,6 @@ class ScoresResult(Result):
             verdict=verdict(self.metrics, self.margin),
             notes=(
                 NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
-                *_false_alarm_note(self.false_alarms),
                 self.design,
                 holds,
             ),
@@ -189,7 +181,6 @@ def compared_scores(
     *,
     group: str | None,
     margin: float,
-    gated: bool,
     these_items: bool,
     looks: Looks,
 ) -> ScoresResult:
@@ -198,19 +189,13 @@ def compared_scores(
     Args:
         runs: outputs with their scores.
         systems: in order, the old one first.
-        group: as of `compare`; gated: whether there is a gate.
+        group: as of `compare`.
         margin, these_items, looks: as in `ScoresRecord`.
     """
     outputs = runs.outputs
     design = Design.of(outputs, group, runs.group)
     fields = _fields(runs, design, these_items=these_items, looks=looks)
     metrics = compared_by(fields, systems)
-    gate = GateRecord()
-    false_alarms = math.nan
-    if gated:
-        gate = gate_of(metrics, margin)
-        note(gate.reason)
-        false_alarms = _false_alarms(fields, systems, margin)
     columns: list[Sequence[object]] = [outputs.systems, outputs.items, outputs.texts]
     columns += [column.tolist() for column in outputs.scores.T]
     signature = Signature("scores").plus(
@@ -231,8 +216,7 @@ def compared_scores(
         margin=margin,
         these_items=these_items,
         looks=looks,
-        false_alarms=false_alarms,
-        gate=gate,
+        fields=fields,
         signature=signature,
     )
 
@@ -276,66 +260,6 @@ def state_of(pair: Pair, margin: float) -> State:
     if margin > 0 and -margin <= low and high <= margin:
         return "alike"
     return "different" if pair.shown else "undecided"
-
-
-def gate_of(metrics: Mapping[str, Comparison], margin: float) -> GateRecord:
-    """Whether the second system is worse than the first by more than the margin, by any metric.
-
-    It fails by p-values that are corrected over the metrics, and passes if every interval rules
-    out that it is worse.
-    """
-    pairs = {name: comparison.pairs[0] for name, comparison in metrics.items()}
-    answers = {name: pair.difference for name, pair in pairs.items()}
-    worse = _worse(answers, margin)
-    untold = [
-        name for name, answer in answers.items() if not answer.interval[0] >= -margin
-    ]
-    second = next(iter(pairs.values())).second
-    by = f"by more than {margin:g}" if margin else "at all"
-    outcome: Gated = "passed"
-    why = f"every interval rules out that {second} is worse {by}"
-    if worse:
-        outcome = "failed"
-        why = f"{second} is worse {by}: {_listed(worse, answers)}"
-    elif untold:
-        outcome = "undecided"
-        why = f"{_listed(untold, answers)} does not tell if {second} is worse {by}"
-    return GateRecord.of(outcome, why)
-
-
-def _worse(answers: Mapping[str, Answer], margin: float) -> list[str]:
-    """The metrics by which a difference is shown to be below the margin, corrected for all."""
-    beyond = np.array([answer.beyond(-margin).p for answer in answers.values()])
-    corrected = zip(answers.items(), holm(beyond).tolist(), strict=True)
-    return [
-        name
-        for (name, answer), p in corrected
-        if answer.interval[1] < -margin and p < SURE
-    ]
-
-
-def _listed(names: Sequence[str], answers: Mapping[str, Answer]) -> str:
-    """The metrics with their differences."""
-    return ", ".join(f"{name} {value_of(answers[name])}" for name in names)
-
-
-def _false_alarms(
-    fields: Mapping[str, Field], systems: Sequence[str], margin: float
-) -> float:
-    """The share of draws in which the gate would fail if both systems were the same."""
-    if any(field.reach or not field.design.paired for field in fields.values()):
-        return math.nan
-    draws = swapped_answers(fields, systems)
-    failing = [bool(_worse(answers, margin)) for answers in draws]
-    return sum(failing) / len(failing)
-
-
-def _false_alarm_note(false_alarms: float) -> tuple[str, ...]:
-    if math.isnan(false_alarms):
-        return ()
-    share = percent(false_alarms)
-    draws = f"{share} of {DRAWS} draws that swap both systems' answers at random within items"
-    return (f"With nothing changed this gate would fail in {draws} (an A/A test).",)
 
 
 def _p(pair: Pair) -> str:

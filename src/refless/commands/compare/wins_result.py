@@ -21,7 +21,7 @@ from refless.report.charts import Line, charted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
-from refless.report.result import GateRecord, Result
+from refless.report.result import Result
 from refless.report.wording import labels, p_value, with_interval
 
 NAME = 32  # columns of a terminal
@@ -45,7 +45,6 @@ class WinsRecord(Record):
     groups: Count
     board: Board | None
     wins: tuple[Wins, ...]
-    gate: GateRecord
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -55,7 +54,6 @@ class WinsResult(Result):
     Attributes:
         wins: of every two systems that people chose between.
         choices, groups, board: as in `WinsRecord`; raters: choices by rater.
-        gate: what became of the gate.
     """
 
     record = WinsRecord

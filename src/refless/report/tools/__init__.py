@@ -10,7 +10,7 @@ from refless.registry.errors import UsageError
 _PREFIX = re.compile(r"([a-z][a-z-]+):(.*)", flags=re.DOTALL)
 TOOLS = {  # the ending of the file that a tool reads, and the commands that write it
     "inspect": (".jsonl", ("score",)),
-    "junit": (".xml", ("score", "compare", "judge")),
+    "junit": (".xml", ("score", "gate", "judge")),
     "label-studio": (".json", ("next",)),
     "argilla": (".json", ("next",)),
 }

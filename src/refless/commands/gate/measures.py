@@ -1,0 +1,168 @@
+"""The numbers that a gate asks, each with its bar, and how much more would decide."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from refless.commands.compare.document import why_not
+from refless.commands.compare.result import CompareResult
+from refless.commands.compare.scores import ScoresResult
+from refless.commands.compare.wins import EVEN, Wins
+from refless.commands.compare.wins_result import WinsResult
+from refless.evaluation.comparing import Pair
+from refless.evaluation.outlook import outlook
+from refless.registry.plural import counted
+from refless.stats.answers import Answer
+from refless.stats.forecast import Forecast, Progress, Today
+
+REACH = 20  # times the items that there are: more are out of reach
+What = Literal["", "ratings", "items"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Further:
+    """The data that would decide with a chance of four in five.
+
+    Attributes:
+        count: items to rate, of those that there are, or items beyond them; None if that is out
+            of reach.
+        of: which of these it is; "" if too little is known to tell.
+    """
+
+    count: int | None = None
+    of: What = ""
+
+    @property
+    def said(self) -> str:
+        """The sentence that says so."""
+        if not self.of:
+            return "Too little is known to tell what would decide it: rate more."
+        if self.count is None and self.of == "ratings":
+            return "Ratings of all these items may not decide it."
+        if self.count is None:
+            return f"Even {REACH} times as many items may not decide it."
+        wanted = f"ratings of {counted(self.count, 'more item')}"
+        if self.of == "items":
+            wanted = f"{counted(self.count, 'new item')} with both answers"
+        return f"With 4 of 5 chances {wanted} would decide it."
+
+
+NOTHING_MORE = Further(count=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A difference of the new system from the old one, or its win rate.
+
+    Attributes:
+        name: of the numbers; bar: the least that passes.
+        answer: the number with its interval.
+        why: why there is no interval, if there is none.
+        further: what would tell on which side of the bar it lies.
+    """
+
+    name: str
+    bar: float
+    answer: Answer
+    why: str
+    further: Further
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the interval lies on one side of the bar."""
+        low, high = self.answer.interval
+        return low >= self.bar or high < self.bar
+
+
+def measures_of(
+    compared: CompareResult | WinsResult | ScoresResult, margin: float
+) -> tuple[Measure, ...]:
+    """What a comparison of two systems says, measure by measure; the old system comes first."""
+    if isinstance(compared, WinsResult):
+        return (_of_wins(compared.wins[0], EVEN - margin),)
+    if isinstance(compared, CompareResult):
+        (pair,) = compared.comparison.pairs
+        return (_of_pair("rating", pair, -margin, these=compared.these_items),)
+    return tuple(
+        _of_pair(name, comparison.pairs[0], -margin, these=compared.these_items)
+        for name, comparison in compared.metrics.items()
+    )
+
+
+def _of_pair(name: str, pair: Pair, bar: float, *, these: bool) -> Measure:
+    answer = pair.difference
+    why = why_not(pair) if math.isnan(answer.interval[0]) else ""
+    measure = Measure(
+        name=name, bar=bar, answer=answer, why=why, further=NOTHING_MORE
+    )
+    if measure.is_told:
+        return measure
+    return replace(measure, further=_further(pair, bar, these=these))
+
+
+def _further(pair: Pair, bar: float, *, these: bool) -> Further:
+    """More ratings of the items that there are; if they would not do, more items."""
+    today = pair.today(these=these)
+    if today is None:
+        return Further()
+    progress = pair.progress
+    units = progress.common if progress.paired else sum(progress.every)
+    items_in_unit = pair.items / units
+    needed = _needed(pair.difference, today, bar)
+    if needed is not None:
+        rated = pair.both_rated if pair.paired else pair.rated
+        more = max(math.ceil(needed * items_in_unit) - rated, 1)
+        return Further(count=more, of="ratings")
+    if these:
+        return Further(of="ratings")
+    alone = pair.powered.alone
+    needed = _needed(pair.difference, _with_more_items(progress, alone), bar)
+    if needed is None:
+        return Further(of="items")
+    more = max(math.ceil(needed * items_in_unit) - pair.items, 1)
+    return Further(count=more, of="items")
+
+
+def _of_wins(wins: Wins, bar: float) -> Measure:
+    rate = wins.by_item
+    answer = Answer(
+        value=rate.rate,
+        error=rate.error,
+        freedom=rate.freedom,
+        centre=rate.centre,
+        bounds=(0.0, 1.0),
+    )
+    why = ""
+    if math.isnan(answer.interval[0]):
+        why = "the choices are of one source"
+    measure = Measure(
+        name="win rate", bar=bar, answer=answer, why=why, further=NOTHING_MORE
+    )
+    if measure.is_told:
+        return measure
+    sources = float(rate.clusters)
+    progress = Progress(rated=(sources,), every=(sources,))
+    centred = answer.beyond(EVEN)
+    if not answer.error > 0:
+        return replace(measure, further=Further())
+    needed = _needed(centred, _with_more_items(progress, answer), bar - EVEN)
+    count = None if needed is None else max(math.ceil(needed - sources), 1)
+    return replace(measure, further=Further(count=count, of="items"))
+
+
+def _with_more_items(progress: Progress, alone: Answer) -> Today:
+    """What is known today, as a part of many times the items; estimates are not counted on."""
+    every = tuple(REACH * units for units in progress.every)
+    larger = replace(progress, every=every, common=REACH * progress.common)
+    return Today(progress=larger, error=alone.error, freedom=alone.freedom)
+
+
+def _needed(answer: Answer, today: Today, bar: float) -> float | None:
+    """Units with all their ratings that should tell on which side of a bar the answer lies."""
+
+    def half_width(forecast: Forecast) -> float:
+        return answer.wide * forecast.half_width
+
+    return outlook(answer.value, today, half_width, bar=bar).needed

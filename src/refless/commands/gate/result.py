@@ -1,0 +1,158 @@
+"""The result of `refless gate`: passed, failed or undecided."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.commands.compare.result import CompareResult
+from refless.commands.compare.scores import ScoresResult
+from refless.commands.compare.wins_result import WinsResult
+from refless.commands.gate.as_if_same import DRAWS
+from refless.commands.gate.measures import NOTHING_MORE, Further, Measure
+from refless.report.document import Document
+from refless.report.export import Rows
+from refless.report.record import Count, Record, Signed
+from refless.report.result import GateRecord, Result
+from refless.report.wording import percent, sentence
+from refless.stats.intervals import Interval
+
+KINDS: dict[type[Result], Literal["ratings", "choices", "scores"]] = {
+    CompareResult: "ratings",
+    WinsResult: "choices",
+    ScoresResult: "scores",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRecord:
+    """A difference of the new system from the old one, or its win rate.
+
+    Attributes:
+        name: of the numbers; bar: the least that passes.
+        value, interval: the number, with its 95 % interval.
+    """
+
+    name: str
+    value: float
+    interval: Interval
+    bar: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedRecord(Record):
+    """Whether the new system may take the place of the old one.
+
+    Attributes:
+        of: who judged: ratings or choices of people, or scores of a judge or a metric.
+        margin: by how much the new system may be worse.
+        measures: one of ratings or choices, one of each column of scores.
+        needed: more items that would decide with a chance of four in five; 0 if it is decided, null
+            if that is out of reach or cannot be told.
+        needed_of: whether these are to be rated, or are new ones.
+        false_alarms: share of draws in which the gate would fail with nothing changed; null if
+            that cannot be told.
+    """
+
+    command: Literal["gate"] = "gate"
+    of: Literal["ratings", "choices", "scores"]
+    signature: Signed
+    baseline: str
+    candidate: str
+    margin: float
+    measures: tuple[MeasureRecord, ...]
+    needed: Count | None
+    needed_of: Literal["", "ratings", "items"]
+    false_alarms: float
+    gate: GateRecord
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class GateResult(Result):
+    """Whether the new system may take the place of the old one.
+
+    Attributes:
+        compared: the comparison behind it.
+        baseline, candidate, margin, false_alarms: as in `GatedRecord`.
+        measures: one of ratings or choices, one of each column of scores.
+        gate: its verdict (passed, failed, undecided) and its reason.
+    """
+
+    record = GatedRecord
+    compared: CompareResult | WinsResult | ScoresResult
+    baseline: str
+    candidate: str
+    margin: float
+    measures: tuple[Measure, ...]
+    false_alarms: float
+
+    @property
+    def further(self) -> Further:
+        """What would decide; of several measures the one that takes most."""
+        if self.gate.verdict != "undecided":
+            return NOTHING_MORE
+        wanted = [measure.further for measure in self.measures]
+        unknown = [further for further in wanted if further.count is None]
+        return next(iter(unknown), max(wanted, key=lambda further: further.count or 0))
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the measure that lies lowest above its bar, or farthest below it."""
+        lowest = min(self.measures, key=lambda one: one.answer.interval[0] - one.bar)
+        return lowest.answer.interval
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, and what would decide it if it is undecided."""
+        said = f"{sentence(self.gate.reason)}."
+        if self.gate.verdict != "undecided":
+            return said
+        return f"{said} {self.further.said}"
+
+    def _shown(self) -> Document:
+        behind = self.compared.document()
+        return Document(
+            title=f"May {self.candidate} take the place of {self.baseline}?",
+            verdict=self.sentence,
+            notes=(*self._alarms(), *behind.notes),
+            sections=behind.sections,
+        )
+
+    def _alarms(self) -> tuple[str, ...]:
+        if self.false_alarms != self.false_alarms:
+            return ()
+        share = percent(self.false_alarms)
+        draws = f"{share} of {DRAWS} draws that swap both systems' answers at random"
+        return (
+            f"With nothing changed this gate would fail in {draws} (an A/A test).",
+        )
+
+    def _json(self) -> Record:
+        measures = tuple(
+            MeasureRecord(
+                name=measure.name,
+                value=measure.answer.value,
+                interval=measure.answer.interval,
+                bar=measure.bar,
+            )
+            for measure in self.measures
+        )
+        further = self.further
+        return self._record(
+            of=KINDS[type(self.compared)],
+            measures=measures,
+            needed=further.count,
+            needed_of=further.of,
+        )
+
+    def _rows(self) -> Rows:
+        """One mapping a measure."""
+        return [
+            {
+                "measure": measure.name,
+                "value": measure.answer.value,
+                "low": measure.answer.interval[0],
+                "high": measure.answer.interval[1],
+                "bar": measure.bar,
+                "verdict": self.gate.verdict,
+            }
+            for measure in self.measures
+        ]

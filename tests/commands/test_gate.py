@@ -1,0 +1,125 @@
+"""A gate on the new of two systems: passed, failed or undecided, and what would decide it."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refless
+from refless.registry.errors import UsageError
+
+Rows = list[dict[str, Any]]
+
+
+def judged(differences: list[float], name: str = "rating", rated: int = 0) -> Rows:
+    """Answers of v1 and v2 to items; v1 has 3, v2 so much more, of the first items if not all."""
+    rows = []
+    for i, difference in enumerate(differences):
+        for system, value in (("v1", 3.0), ("v2", 3.0 + difference)):
+            row = {"item": f"i{i:03d}", "system": system, name: value}
+            if rated and i >= rated:
+                row[name] = None
+            rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("name", ["rating", "score"])
+def test_three_verdicts(name: str) -> None:
+    """Mean .1 and t interval of [.3, -.1] x 10: .1 +- 2.0930 x .2052 / sqrt(20) = [.004, .196].
+
+    Quantile of Student's t with 19 degrees of freedom from Fisher and Yates's tables. Equal ratings
+    make it a little wider (docs/compare.md).
+    """
+    rows = judged([0.3, -0.1] * 10, name)
+    passed = refless.gate(rows, baseline="v1")
+    assert passed.gate.verdict == "passed"
+    assert passed.interval == pytest.approx((0.1 - 0.09603, 0.1 + 0.09603), abs=2e-3)
+    assert (passed.exit_status, passed.further.count) == (0, 0)
+    failed = refless.gate(rows, baseline="v2")
+    assert (failed.exit_status, failed.candidate) == (3, "v1")
+    said = f"Gate failed: v1 is worse than v2: {name} -0.100 [-0.197, -0.003]."
+    assert failed.sentence == said
+    assert str(failed).startswith(said)
+    undecided = refless.gate(rows, baseline="v2", margin=0.1)
+    assert undecided.exit_status == 4
+    assert undecided.sentence.startswith(
+        f"Gate undecided: it is not told if v1 is worse than v2 by more than 0.1: {name} -0.100"
+    )
+    assert refless.gate(rows, baseline="v2", margin=0.2).exit_status == 0
+
+
+def test_what_would_decide() -> None:
+    """Fewer ratings the farther the bar; beyond all items new ones; out of reach is null."""
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0.15, 0.6, 400).round(1).tolist()
+    wanted = []
+    for margin in (0.0, 0.3):
+        some = refless.gate(
+            judged(differences, rated=30), baseline="v1", scale=(0, 6), margin=margin
+        )
+        assert (some.gate.verdict, some.further.of) == ("undecided", "ratings")
+        wanted.append(some.further.count)
+    assert wanted[0] > wanted[1] > 0
+    every = refless.gate(judged(differences[:30]), baseline="v1", scale=(0, 6))
+    assert every.further.of == "items"
+    assert every.to_dict()["needed"] > 30
+    assert f"{every.further.count} new items" in str(every)
+    (pair,) = every.compared.comparison.pairs
+    even = [value - pair.difference.value for value in differences[:30]]
+    never = refless.gate(judged(even), baseline="v1", scale=(0, 6))
+    assert never.to_dict()["needed"] is None
+    assert "Even 20 times as many items may not decide it." in str(never)
+    alone = refless.gate(judged(even), baseline="v1", these_items=True, scale=(0, 6))
+    assert alone.gate.verdict in {"passed", "failed"}  # all of them are rated
+
+
+def test_the_forecast_is_kept() -> None:
+    """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
+
+    Simulated: 60 undecided pilots of 30 rated items with differences as they usually are, .3 of
+    the standard deviation of items. .8 - 3 standard errors is .65.
+    """
+    rng = np.random.default_rng(5)
+    decided = []
+    while len(decided) < 60:
+        truth = rng.normal(0, 0.3)
+        differences = rng.normal(truth, 1, 1500).tolist()
+        pilot = refless.gate(judged(differences, rated=30), baseline="v1", margin=0.2)
+        if not pilot.further.count:
+            continue
+        rows = judged(differences, rated=30 + pilot.further.count)
+        later = refless.gate(rows, baseline="v1", margin=0.2)
+        decided.append(later.gate.verdict != "undecided")
+    assert np.mean(decided) >= 0.65
+
+
+def test_false_alarms() -> None:
+    """An A/A test by labels that are dealt anew; with a wide margin the gate never fails."""
+    rng = np.random.default_rng(0)
+    rows = judged(rng.normal(0.5, 1, 40).tolist())
+    shares = [
+        refless.gate(rows, baseline="v1", margin=margin).false_alarms
+        for margin in (0.0, 5.0)
+    ]
+    assert shares[0] == pytest.approx(0.025, abs=0.025)
+    assert shares[1] == 0
+    any_look = refless.gate(rows, baseline="v1", looks="any", scale=(-5, 10))
+    assert math.isnan(any_look.false_alarms)
+    assert any_look.to_dict()["false_alarms"] is None
+
+
+def test_the_candidate() -> None:
+    """The other of two systems; of more it has to be named."""
+    rows = judged([0.3, -0.1] * 10)
+    more = [{**row, "system": "v3"} for row in rows if row["system"] == "v1"]
+    with pytest.raises(UsageError, match="name one of v2, v3 with candidate"):
+        refless.gate(rows + more, baseline="v1")
+    with pytest.raises(UsageError, match="candidate='v1' is no other system"):
+        refless.gate(rows, baseline="v1", candidate="v1")
+    with pytest.raises(UsageError, match="there is one system, 'v3'"):
+        refless.gate(more, baseline="v3")
+    two = refless.gate(rows + more, baseline="v1", candidate="v2")
+    assert two.interval == refless.gate(rows, baseline="v1").interval
+    (pair,) = refless.compare(rows).comparison.pairs
+    assert two.interval == pair.difference.interval
