@@ -105,10 +105,11 @@ def test_compare(folder: Path) -> None:
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
     gate = ("gate", folder / "pairs.jsonl", "--baseline")
-    failed = run(*gate, "careful", "-o", f"junit:{folder / 'gate.xml'}")
+    report = ("-o", f"junit:{folder / 'gate.xml'}")
+    failed = run(*gate, "careful", "--candidate", "broken", *report)
     assert "<failure" in (folder / "gate.xml").read_text()
     assert failed.ended(3, "gate failed: broken is worse than careful: win rate 0.")
-    assert run(*gate, "broken").code == 0
+    assert run(*gate, "broken", "--candidate", "careful").code == 0
     other = (
         "compare",
         folder / "pairs.jsonl",

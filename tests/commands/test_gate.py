@@ -52,24 +52,18 @@ def test_three_verdicts(name: str) -> None:
 def test_what_would_decide() -> None:
     """Fewer ratings the farther the bar; beyond all items new ones; out of reach is null."""
     rng = np.random.default_rng(3)
-    differences = rng.normal(0.15, 0.6, 400).round(1).tolist()
-    wanted = []
-    for margin in (0.0, 0.3):
-        some = refless.gate(
-            judged(differences, rated=30), baseline="v1", scale=(0, 6), margin=margin
-        )
-        assert (some.gate.verdict, some.further.of) == ("undecided", "ratings")
-        wanted.append(some.further.count)
-    assert wanted[0] > wanted[1] > 0
-    every = refless.gate(judged(differences[:30]), baseline="v1", scale=(0, 6))
-    assert every.further.of == "items"
-    assert every.to_dict()["needed"] > 30
-    assert f"{every.further.count} new items" in str(every)
-    (pair,) = every.compared.comparison.pairs
-    even = [value - pair.difference.value for value in differences[:30]]
+    differences = rng.normal(0.25, 0.8, 300).round(1).tolist()
+    rows = judged(differences, rated=24)
+    far = refless.gate(rows, baseline="v1", scale=(0, 6), margin=0.1)
+    near = refless.gate(rows, baseline="v1", scale=(0, 6))
+    assert (far.further.of, near.further.of) == ("ratings", "items")
+    assert far.to_dict()["needed"] < 276
+    assert f"ratings of {far.further.count} more items" in far.sentence
+    assert f"{near.further.count} new items" in near.sentence
+    even = [value - float(np.mean(differences[:30])) for value in differences[:30]]
     never = refless.gate(judged(even), baseline="v1", scale=(0, 6))
     assert never.to_dict()["needed"] is None
-    assert "Even 20 times as many items may not decide it." in str(never)
+    assert "Even 20 times as many items may not decide it." in never.sentence
     alone = refless.gate(judged(even), baseline="v1", these_items=True, scale=(0, 6))
     assert alone.gate.verdict in {"passed", "failed"}  # all of them are rated
 
@@ -77,21 +71,21 @@ def test_what_would_decide() -> None:
 def test_the_forecast_is_kept() -> None:
     """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
 
-    Simulated: 60 undecided pilots of 30 rated items with differences as they usually are, .3 of
-    the standard deviation of items. .8 - 3 standard errors is .65.
+    Simulated: 40 undecided pilots of 30 rated items with differences as they usually are, .3 of
+    the standard deviation of items. .8 - 3 standard errors is .61.
     """
     rng = np.random.default_rng(5)
     decided = []
-    while len(decided) < 60:
+    while len(decided) < 40:
         truth = rng.normal(0, 0.3)
-        differences = rng.normal(truth, 1, 1500).tolist()
+        differences = rng.normal(truth, 1, 250).tolist()
         pilot = refless.gate(judged(differences, rated=30), baseline="v1", margin=0.2)
         if not pilot.further.count:
             continue
         rows = judged(differences, rated=30 + pilot.further.count)
         later = refless.gate(rows, baseline="v1", margin=0.2)
         decided.append(later.gate.verdict != "undecided")
-    assert np.mean(decided) >= 0.65
+    assert np.mean(decided) >= 0.61
 
 
 def test_false_alarms() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 import refless
-from command_line import ANY_NEIGHBOR, jsonl, run
+from command_line import ANY_NEIGHBOR, json_of, jsonl, run
 from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
 from refless.registry.errors import InputError, UsageError

@@ -10,13 +10,13 @@ import refless
 
 PUBLIC = """
 BLEUNeighbors BertScore BleuStar Columns CompareResult ESTIMATORS Estimates ExplainResult
-Explanation FitResult GaussianProcess HuseResult InputError JudgeResult JudgedResult KERNELS
+Explanation FitResult GateResult GaussianProcess HuseResult InputError JudgeResult JudgedResult KERNELS
 LookResult METRICS Meteor MetricResult MineResult MissingExtraError Neighbor NextResult Outputs
 PlanResult Predictions RatPred RatedPool RatersResult Ratings Reading RefLessError RougeL
 RouteResult Rows ScoreResult ScoresResult Signature StressResult TrainResult UsageError
 ValidateResult VerifiedResult WinsResult __version__ agreement annotators bleu_star compare
-compare_certificate compare_choices compare_scores dataset estimator_of explain fit held_out
-huse judge judge_choices judge_raters kernel_of load look metric metric_of mine next plan
+compare_certificate compare_choices compare_scores dataset estimator_of explain fit gate
+held_out huse judge judge_choices judge_raters kernel_of load look metric metric_of mine next plan
 pool_of read_both read_outputs read_pool route save score scored stress train validate
 validate_choices
 """

@@ -1,11 +1,23 @@
-"""DeepEval: a metric that no model judges."""
+"""DeepEval: a metric that no model judges, and the scores of a whole run for a gate."""
 
 from __future__ import annotations
 
+from deepeval.evaluate.types import EvaluationResult
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 from refless.extensions.connect.hosts import Folder, judged
+from refless.extensions.connect.hosts.gates import by_item
+
+
+def scores_in(result: EvaluationResult, metric: str) -> dict[str, list[float]]:
+    """The scores of a metric in what `evaluate` returned, by the input of the test case."""
+    return by_item(
+        (test.input, data.score)
+        for test in result.test_results
+        for data in test.metrics_data or []
+        if data.name == metric
+    )
 
 
 class ReflessMetric(BaseMetric):

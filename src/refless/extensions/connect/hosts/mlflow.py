@@ -1,4 +1,4 @@
-"""MLflow: a scorer for `mlflow.genai.evaluate`."""
+"""MLflow: a scorer for `mlflow.genai.evaluate`, and the scores of a whole run for a gate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from mlflow.entities import Feedback
 from mlflow.genai.scorers import scorer
 
 from refless.extensions.connect.hosts import Folder, judged, text_in
+from refless.extensions.connect.hosts.gates import by_item
+
+
+def scores_in(result: Any, name: str) -> dict[str, list[float]]:  # noqa: ANN401 - MLflow's own
+    """The values of a scorer in what `mlflow.genai.evaluate` returned, by the inputs of a row."""
+    frame = result.result_df
+    return by_item(zip(frame["request"], frame[f"{name}/value"], strict=True))
 
 
 def refless_scorer(
