@@ -1,4 +1,4 @@
-"""The workflow in docs/ci.md: its gate's script, run as it is printed."""
+"""The workflow that `refless gate --workflow` writes, and the action: their scripts, as they are."""
 
 import json
 import os
@@ -11,91 +11,88 @@ from pathlib import Path
 import pytest
 
 import refless
-from command_line import jsonl, new_rows, rated_rows, run
+from command_line import run
 from places import ROOT
 
+SHIFTS = {"passed": 0.2, "undecided": -0.02, "failed": -0.2}
+STATUSES = {"passed": 0, "undecided": 0, "failed": 3}
 
-def script(step: str = "Gate") -> str:
-    """The commands of a step."""
-    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    found = re.search(rf"- name: {step}\n(.*?)\n {{6}}- ", text, flags=re.DOTALL)
+
+def script(text: str) -> str:
+    """The commands of the step that asks the gate."""
+    found = re.search(r"\n( +)run: \|\n((?:\1  .*\n?)+)", text)
     assert found
-    return textwrap.dedent(found[1].partition("run: ")[2].removeprefix("|\n"))
+    return textwrap.dedent(found[2])
 
 
-def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
-    """A wheel of this version, as it is not on PyPI; its hash is a part of the cache's key."""
-    (tmp_path / "pip").write_text(
-        '#!/bin/sh\ntest "$1" = freeze || exec printf "%s\\n" "$@"\n'
-        'printf "numpy==2.4.6\\nrefless @ file:///wheels/refless.whl#sha256=abc\\n"\n'
+def evals(verdict: str) -> str:
+    """Scores of v1 and v2 on 24 items; the difference varies by .1 around a shift."""
+    rows = []
+    for item in range(24):
+        noise = 0.1 * (item % 3 - 1)
+        rows.append({"system": "v1", "item": item, "score": 1.0})
+        new = 1.0 + SHIFTS[verdict] + noise
+        rows.append({"system": "v2", "item": item, "score": new})
+    return json.dumps(rows)
+
+
+def done(commands: str, place: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The script as a runner of GitHub runs it, in which `refless` is this one."""
+    (place / "bin").mkdir()
+    (place / "bin" / "refless").write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -m refless "$@"\n'
     )
-    (tmp_path / "pip").chmod(0o755)
-    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    (where,) = re.findall(r"^  REFLESS: (\S+)$", text, flags=re.MULTILINE)
-    own = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REFLESS": where}
-    done = subprocess.run(
-        ["bash", "-e", "-c", script("Install")],
-        cwd=tmp_path,
-        env={**os.environ, **own},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    wheel = f"wheels/refless-{refless.__version__}-py3-none-any.whl"
-    assert done.stdout.split() == ["install", wheel]
-    assert (tmp_path / "version.txt").read_text().endswith("refless.whl#sha256=abc\n")
-    assert "numpy" not in (tmp_path / "version.txt").read_text()
-
-
-def test_the_file_that_fit_writes_is_cached() -> None:
-    """The cache keeps what the next step looks for and makes."""
-    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    (path,) = re.findall(r"^ +path: (\S+)\n +key: ", text, flags=re.MULTILINE)
-    assert f"run: test -f {path} || refless fit" in text
-    assert f"--to {path}\n" in text
-
-
-@pytest.mark.parametrize(
-    ("least", "status", "checks"), [("4.9", 3, False), ("2.9", 0, True)]
-)
-def test_undecided_is_neutral(
-    tmp_path: Path, least: str, status: int, checks: bool
-) -> None:
-    """Passed and failed are the step's status; undecided passes, and is told by a neutral check."""
-    jsonl(tmp_path / "outputs.jsonl", new_rows())
-    jsonl(tmp_path / "rated.jsonl", rated_rows())
-    model = ("--to", tmp_path / "model.safetensors", "--estimator", "gp:use_source=no")
-    assert run("fit", tmp_path / "rated.jsonl", "--scale", 1, 5, *model).code == 0
-    for name, line in {
-        "refless": f'exec "{sys.executable}" -m refless "$@"',
-        "python": f'exec "{sys.executable}" "$@"',
-        "gh": f'printf "%s\\n" "$@" > "{tmp_path}/asked"',
-    }.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tmp_path / name).chmod(0o755)
+    (place / "bin" / "refless").chmod(0o755)
     own = {
-        "PATH": f"{tmp_path}:{os.environ['PATH']}",
-        "LEAST": least,
-        "SHA": "abc",
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-        "GITHUB_REPOSITORY": "some/one",
+        "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
+        "GITHUB_OUTPUT": str(place / "outputs.txt"),
+        **more,
     }
-    done = subprocess.run(
-        ["bash", "-e", "-c", script()],
-        cwd=tmp_path,
+    return subprocess.run(
+        ["bash", "-e", "-c", commands],
+        cwd=place,
         env={**os.environ, **own},
         check=False,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == status, done.stderr
-    assert (tmp_path / "asked").exists() is checks
-    gate = json.loads((tmp_path / "quality.json").read_text())["gate"]
-    assert (gate["verdict"] == "undecided") is checks
-    if checks:
-        asked = (tmp_path / "asked").read_text().splitlines()
-        assert "conclusion=neutral" in asked
-        assert f"output[summary]={gate['reason']}" in asked
-        assert f"::warning title=refless::{gate['reason']}" in done.stdout
-    assert "mean" in (tmp_path / "summary.md").read_text()
-    assert {"quality.html", "quality.xml"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("verdict", SHIFTS)
+def test_the_workflow(
+    verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written once; passed and failed are the step's status, undecided passes with a warning."""
+    monkeypatch.chdir(tmp_path)
+    Path("evals.json").write_text(evals(verdict))
+    asked = ("gate", "evals.json", "--baseline", "v1", "--workflow")
+    ran = run(*asked)
+    assert "wrote .github/workflows/refless-gate.yml" in ran.err
+    workflow = Path(".github/workflows/refless-gate.yml").read_text()
+    assert f"refless-{refless.__version__}-py3-none-any.whl" in workflow
+    ran = done(script(workflow), tmp_path)
+    assert ran.returncode == STATUSES[verdict], ran.stderr
+    assert ("::warning title=refless::" in ran.stdout) is (verdict == "undecided")
+    assert ("it is not told" in ran.stdout) is (verdict == "undecided")
+    assert f"Gate {verdict}: " in (tmp_path / "summary.md").read_text()
+    assert {"gate.html", "gate.xml"} <= {path.name for path in tmp_path.iterdir()}
+    assert run(*asked).ended(2, "is there already")
+
+
+@pytest.mark.parametrize("verdict", SHIFTS)
+def test_the_action(verdict: str, tmp_path: Path) -> None:
+    """The same with the arguments as one text; the verdict is an output."""
+    (tmp_path / "evals.json").write_text(evals(verdict))
+    commands = script((ROOT / "action.yml").read_text(encoding="utf-8"))
+    ran = done(commands, tmp_path, ARGUMENTS="evals.json --baseline 'v1'")
+    assert ran.returncode == STATUSES[verdict], ran.stderr
+    assert (tmp_path / "outputs.txt").read_text() == f"verdict={verdict}\n"
+
+
+def test_a_wrong_call_fails(tmp_path: Path) -> None:
+    """Status 2 of wrong usage is the job's too."""
+    (tmp_path / "evals.json").write_text(evals("passed"))
+    commands = script((ROOT / "action.yml").read_text(encoding="utf-8"))
+    ran = done(commands, tmp_path, ARGUMENTS="evals.json --baseline v9")
+    assert ran.returncode == 2

@@ -18,6 +18,7 @@ MOST_LINES = 480  # of 88 columns
 DOORS = {
     "refless",
     "refless.__main__",
+    "refless.stable",
 }  # which lead into the house, and stand in no room
 
 

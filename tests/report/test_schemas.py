@@ -169,7 +169,7 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "score sourced.jsonl --rated pairs.jsonl",
     "score sourced.jsonl --rated two-pairs.jsonl",
     "compare runs.jsonl --margin 0.5",
-    "gate runs.jsonl --baseline a",
+    "gate runs.jsonl --baseline a --margin 4",
     "compare pairs.jsonl",
     "gate two-pairs.jsonl --baseline b --margin 0.5",
     "judge rated.jsonl",

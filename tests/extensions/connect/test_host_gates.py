@@ -203,6 +203,8 @@ def test_host_mlflow_gate(
     from refless.extensions.connect.hosts.mlflow import scores_in
 
     monkeypatch.chdir(tmp_path)
+    # more than SQLite's connections wait half a minute for each other
+    monkeypatch.setenv("MLFLOW_GENAI_EVAL_MAX_WORKERS", "1")
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
 
     @scorer
@@ -234,7 +236,7 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
     runs = ["", *SHIFTS]
     names = {run: run or "earlier" for run in runs}
     config = {
-        "prompts": ["{{item}}"],
+        "prompts": [{"raw": "{{item}}", "label": "1"}],
         "providers": [
             {"id": "file://provider.py", "label": name, "config": {"of": name}}
             for name in names.values()
@@ -256,10 +258,10 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
     subprocess.run(
         [promptfoo, *words], check=False, cwd=tmp_path, env=environment, timeout=300
     )
-    line = [sys.executable, "-m", "refless", "gate", "out.json", "--baseline", "earlier"]
+    line = [sys.executable, "-m", "refless", "gate", "out.json", "--baseline", "earlier 1"]
     line += ["--score-column", "scores.quality", "--candidate"]
     codes = [
-        subprocess.run([*line, verdict], check=False, cwd=tmp_path).returncode
+        subprocess.run([*line, f"{verdict} 1"], check=False, cwd=tmp_path).returncode
         for verdict in SHIFTS
     ]
     assert codes == [0, 4, 3]
@@ -310,7 +312,9 @@ def test_host_mcp(tmp_path: Path) -> None:
     ]
     (tmp_path / "evals.json").write_text(json.dumps(rows))
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "refless.extensions.connect.mcp"]
+        command=sys.executable,
+        args=["-m", "refless.extensions.connect.mcp"],
+        env={**os.environ},
     )
 
     async def asked() -> list[Any]:

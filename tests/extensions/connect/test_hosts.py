@@ -18,7 +18,6 @@ from benchmarks.simulate import simulate
 
 import refless
 from refless.extensions.connect.hosts import judged
-from refless.extensions.connect.hosts.lm_eval import refless as lm_eval_metric
 from refless.extensions.connect.hosts.promptfoo import get_assert
 from refless.registry.errors import InputError, UsageError
 
@@ -102,13 +101,6 @@ def test_promptfoo_assertion(models: Path) -> None:
         told(TEXT, source="x")
     with pytest.raises(UsageError, match="config takes model, min, source"):
         told(TEXT, threshold=1)
-
-
-def test_lm_eval_metric(models: Path) -> None:
-    """A number, or NaN."""
-    model = str(models / "plain.safetensors")
-    assert lm_eval_metric([TEXT], ["any"], model=model) == wanted(models, source=None)
-    assert math.isnan(lm_eval_metric([""], model=model, hf_evaluate=False))
 
 
 def test_host_inspect(models: Path, tmp_path: Path) -> None:
@@ -225,44 +217,6 @@ def test_host_mlflow(
     told = [*chain.from_iterable(trace.info.assessments for trace in traces)]
     assert sorted(one.value for one in told if one.value is not None) == sorted(known)
     assert [one.metadata["reason"] for one in told if one.value is None] == ["empty"]
-
-
-def test_host_lm_eval(models: Path, tmp_path: Path) -> None:
-    """A task whose metric is a line beside it; the model is lm-eval's own dummy."""
-    lm_eval = pytest.importorskip(
-        "lm_eval", reason="lm-evaluation-harness is not installed"
-    )
-    from lm_eval.tasks import TaskManager
-
-    docs = [{"question": SOURCE, "answer": "any"}] * 3
-    (tmp_path / "docs.jsonl").write_text(
-        "".join(json.dumps(doc) + "\n" for doc in docs)
-    )
-    (tmp_path / "refless_metric.py").write_text(
-        "from refless.extensions.connect.hosts.lm_eval import refless\n"
-    )
-    (tmp_path / "replies.yaml").write_text(
-        "task: replies\n"
-        "dataset_path: json\n"
-        f"dataset_kwargs: {{data_files: {{test: {tmp_path / 'docs.jsonl'}}}}}\n"
-        "test_split: test\n"
-        "output_type: generate_until\n"
-        'doc_to_text: "{{question}}"\n'
-        'doc_to_target: "{{answer}}"\n'
-        "metric_list:\n"
-        "  - metric: !function refless_metric.refless\n"
-        "    aggregation: nanmean\n"
-        "    higher_is_better: true\n"
-        f"    model: {models / 'plain'}\n"
-    )
-    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    found = lm_eval.simple_evaluate(
-        model="dummy", tasks=["replies"], task_manager=manager, bootstrap_iters=0
-    )
-    (said,) = {one["filtered_resps"][0] for one in found["samples"]["replies"]}
-    assert found["results"]["replies"]["refless,none"] == pytest.approx(
-        wanted(models, said, source=None)
-    )
 
 
 def test_host_promptfoo(models: Path, tmp_path: Path) -> None:

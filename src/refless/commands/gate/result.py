@@ -42,7 +42,7 @@ class GatedRecord(Record):
     """Whether the new system may take the place of the old one.
 
     Attributes:
-        of: who judged: ratings or choices of people, or scores of a judge or a metric.
+        rests_on: ratings or choices of people, or scores of a judge or a metric.
         margin: by how much the new system may be worse.
         measures: one of ratings or choices, one of each column of scores.
         needed: more items that would decide with a chance of four in five; 0 if it is decided, null
@@ -53,7 +53,7 @@ class GatedRecord(Record):
     """
 
     command: Literal["gate"] = "gate"
-    of: Literal["ratings", "choices", "scores"]
+    rests_on: Literal["ratings", "choices", "scores"]
     signature: Signed
     baseline: str
     candidate: str
@@ -137,7 +137,7 @@ class GateResult(Result):
         )
         further = self.further
         return self._record(
-            of=KINDS[type(self.compared)],
+            rests_on=KINDS[type(self.compared)],
             measures=measures,
             needed=further.count,
             needed_of=further.of,

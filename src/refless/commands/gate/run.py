@@ -14,6 +14,7 @@ from refless.commands.gate.as_if_same import false_alarms
 from refless.commands.gate.measures import measures_of
 from refless.commands.gate.result import GateResult
 from refless.commands.gate.verdict import decided_by
+from refless.commands.gate.workflow import write_workflow
 from refless.commands.parameters import (
     RESULT,
     About,
@@ -34,6 +35,7 @@ from refless.commands.parameters import (
     Threads,
     command,
     names_in,
+    this_call,
 )
 from refless.commands.rows import ScoredRows, note_scale
 from refless.commands.warnings import note
@@ -64,6 +66,7 @@ def gate(
     group: Group = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
+    workflow: bool = False,
     threads: Threads = None,
     seed: Seed = 0,
     columns: RatedColumns = None,
@@ -92,6 +95,8 @@ def gate(
         rated: Files of further rated texts, for the estimates; those that are outputs compared here
             count as their ratings.
         selection: How rated outputs were selected, as of 'refless compare'.
+        workflow: Write .github/workflows/refless-gate.yml too, which asks this gate on every pull
+            request.
     """
     rows = ScoredRows(
         columns=columns,
@@ -136,6 +141,8 @@ def gate(
     measures = measures_of(compared, margin)
     record = decided_by(measures, systems, margin)
     note(record.reason)
+    if workflow:
+        note(write_workflow(this_call().line(workflow=False)))
     return GateResult(
         compared=compared,
         baseline=systems[0],
