@@ -9,7 +9,9 @@ from refless.data.choices import are_choices, group_numbers
 from refless.data.records import Estimates, Outputs, RatedPool
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.cross_validated import CrossValidated
+from refless.estimators.own import own_estimator
 from refless.registry.arrays import IntArray
+from refless.registry.from_file import own_thing
 from refless.registry.spec import spec_of
 
 DEFAULT = "gp"
@@ -21,12 +23,14 @@ def chosen(
 ) -> Estimator:
     """The estimator that a specification names; of one that is given, a copy.
 
-    A seed of its own, and threads, it keeps; else those of the call are its.
+    `mine.py:Class` is one of the user's own file. A seed of its own, and threads, it keeps; else
+    those of the call are its.
 
     Raises:
         UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
     """
-    copy = estimator_of(estimator).clone()
+    own = own_thing(estimator)
+    copy = estimator_of(estimator).clone() if own is None else own_estimator(own)
     parameters = copy.get_params(deep=False)
     if threads is not None and parameters.get("threads") is None:
         copy.set_known(threads=threads)

@@ -18,6 +18,7 @@ from refless.commands.declared import (
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
 from refless.data.tables.roles import ROLES, flags_of, roles_in
 from refless.files.untrusted import MOST_BYTES, is_folder
+from refless.metrics.chosen import Named
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import (
@@ -340,7 +341,7 @@ Chosen = Annotated[
     Any,  # a specification, or an estimator
     About(
         help="gp, bleu-neighbors or ratpred, with parameters if any: gp:max_sd=0.2. 'refless list "
-        "estimators' lists them.",
+        "estimators' lists them. mine.py:Class is your own.",
         names=("--estimator",),
         metavar="ESTIMATOR",
         kind=str,
@@ -365,9 +366,10 @@ SavedAs = Annotated[
     ),
 ]
 Metrics = Annotated[
-    Names,
+    Named,
     About(
-        help="A metric, with parameters if any: bleu:order=2,smooth=exp. Repeatable.",
+        help="A metric, with parameters if any: bleu:order=2,smooth=exp, or your own function, "
+        "mine.py:function. Repeatable.",
         names=("-m", "--metric"),
         metavar="METRIC",
         kind=Many,

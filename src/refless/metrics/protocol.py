@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Protocol, cast
@@ -11,7 +11,6 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.registry.offered import Registry, check_class
 from refless.registry.signature import Signature
 from refless.registry.spec import made
@@ -102,20 +101,3 @@ def metric_of(metric: str | Metric) -> Metric:
         UsageError: an unknown metric or parameter, or a value that cannot be honoured.
     """
     return cast("Metric", made(metric, METRICS, "metric"))
-
-
-def metrics_of(specs: Sequence[str]) -> dict[str, Metric]:
-    """The metrics by what the user called them; what one lacks is said before any work is done.
-
-    Raises:
-        UsageError: an unknown one, one given twice, or one that cannot run here.
-    """
-    metrics: dict[str, Metric] = {}
-    for spec in specs:
-        if spec in metrics:
-            raise UsageError(f"-m {spec} is given twice")
-        metrics[spec] = metric_of(spec)
-        missing = metrics[spec].missing()
-        if missing:
-            raise UsageError(f"-m {spec} cannot run here: {missing}")
-    return metrics

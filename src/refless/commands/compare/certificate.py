@@ -12,6 +12,7 @@ import msgspec
 
 from refless.commands.calls import Call
 from refless.commands.compare.claims import Claim
+from refless.estimators import estimator_of
 from refless.files.untrusted import json_of
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -49,6 +50,7 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def compared(self, folder: Path, compare: Compare) -> Any:
         """The result of `compare` on these files of a folder."""
         options = msgspec.structs.asdict(self)
+        options["estimator"] = estimator_of(self.estimator)  # never a file that is run
         options["outputs"] = [str(folder / name) for name in self.outputs]
         options["rated"] = [str(folder / name) for name in self.rated] or None
         return compare(**options)

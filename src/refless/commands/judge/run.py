@@ -47,7 +47,8 @@ from refless.commands.warnings import progress
 from refless.data.choices import CHOICES, are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
-from refless.metrics.protocol import Scores, metrics_of
+from refless.metrics.chosen import metrics_of
+from refless.metrics.protocol import Scores
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
@@ -159,7 +160,7 @@ def judge(
             f"{called('at_most_wrong')} needs columns of which higher values are better: turn "
             f"{', '.join(lower)} in the file"
         )
-    chosen = metrics_of(names_in(metrics))
+    chosen = metrics_of(metrics)
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, "runs" if runs else "judged")
     of_scores = {

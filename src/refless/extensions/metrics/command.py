@@ -31,7 +31,7 @@ from refless.data.tables import Columns, Reading, read_outputs
 from refless.extensions.metrics.references import notes
 from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import Run, run
-from refless.metrics.protocol import metrics_of
+from refless.metrics.chosen import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
@@ -78,7 +78,7 @@ def metric(
         skip_bad=skip_bad,
         where=where,
     )
-    chosen = metrics_of(names_in(metrics))
+    chosen = metrics_of(metrics)
     named = rows.to_reading()
     records = _outputs(outputs, named, names_in(reference_file))
     runs: list[Run] = []

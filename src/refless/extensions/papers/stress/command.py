@@ -37,7 +37,7 @@ from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
 from refless.extensions.papers.stress.words import stop_words
-from refless.metrics.protocol import metrics_of
+from refless.metrics.chosen import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
@@ -99,7 +99,7 @@ def stress(
         lower_is_better=lower_is_better,
     )
     check_standard_input(outputs, rated, train)
-    tested = metrics_of(names_in(metrics))
+    tested = metrics_of(metrics)
     for line in names_in(scorer):
         if line in tested:
             raise UsageError(f"{called('scorer', line)} is given twice")

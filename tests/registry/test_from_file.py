@@ -1,0 +1,151 @@
+"""Estimators and metrics of a user's own file, and functions in Python."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import refless
+from command_line import jsonl, rated_rows, run, run_well
+from refless.registry.errors import RefLessError, UsageError
+
+FILE = '''
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass
+class Mean:
+    share: float = 1.0
+
+    def fit(self, texts, ratings):
+        self.mean = float(np.mean(ratings))
+
+    def predict(self, texts):
+        return np.full(len(texts), self.mean)
+
+
+class Needy:
+    def __init__(self, size):
+        self.size = size
+
+
+def words(text):
+    return len(text.split())
+
+
+def overlap(text, references):
+    return float(text in references)
+
+
+def broken(text):
+    return {}["missing"]
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file of an estimator and of metrics, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FILE)
+    jsonl(tmp_path / "rated.jsonl", rated_rows())
+    rows = [{"text": "a b c", "reference": "a b c"}, {"text": "a", "reference": "b"}]
+    jsonl(tmp_path / "outputs.jsonl", rows)
+    return tmp_path
+
+
+def test_an_own_estimator(folder: Path) -> None:
+    """It is validated, its signature changes with its file, and the command line says it again."""
+    line = ("validate", "rated.jsonl", "--scale", 1, 5, "--estimator", "mine.py:Mean")
+    ran = run_well(*line, "--format", "json")
+    signature = ran.json["signature"]
+    assert signature.startswith("Mean|")
+    assert "|file:" in signature
+    result = refless.validate("rated.jsonl", scale=(1, 5), estimator="mine.py:Mean")
+    assert str(result.signature) == signature
+    assert "--estimator mine.py:Mean" in result.command
+    (folder / "mine.py").write_text(FILE + "\n# more\n")
+    again = refless.validate("rated.jsonl", scale=(1, 5), estimator="mine.py:Mean")
+    assert str(again.signature) != signature
+
+
+def test_an_own_subclass(folder: Path) -> None:
+    """A subclass of an estimator of ours has its parameters, and the estimates of its parent."""
+    (folder / "sub.py").write_text(
+        "from refless import BLEUNeighbors\n\n\nclass Sub(BLEUNeighbors):\n    pass\n"
+    )
+    sub, ours = (
+        refless.score(
+            "outputs.jsonl",
+            rated="rated.jsonl",
+            estimator=f"{name}:min_neighbors=1,max_fraction=1",
+        )
+        for name in ("sub.py:Sub", "bleu-neighbors")
+    )
+    assert str(sub.rows()) == str(ours.rows())  # NaN is not equal to itself
+    assert "|file:" in str(sub.signature)
+    with pytest.raises(UsageError, match="Sub has no parameter 'neighbours'"):
+        refless.score(
+            "outputs.jsonl", rated="rated.jsonl", estimator="sub.py:Sub:neighbours=1"
+        )
+
+
+def test_own_metrics(folder: Path) -> None:
+    """Words: (3 + 1) / 2; overlap: 1 of 2. A function in Python gives the same."""
+    line = ("metric", "outputs.jsonl", "-m", "mine.py:words", "-m", "mine.py:overlap")
+    ran = run_well(*line, "--format", "json")
+    text = json.dumps(ran.json)
+    assert "|file:" in text
+
+    def words(text: str) -> int:
+        return len(text.split())
+
+    by_file = refless.metric("outputs.jsonl", metrics=["mine.py:words", "mine.py:overlap"])
+    by_function = refless.metric("outputs.jsonl", metrics=words)
+    scores = [run.overall.score for run in (*by_file.runs, *by_function.runs)]
+    assert scores == [2.0, 0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("none.py:Mean", "none.py: it cannot be read"),
+        ("mine.py:Maen", "has no 'Maen' (did you mean 'Mean'?)"),
+        ("mine.py:Mean:share=2", "set them in the file"),
+        ("mine.py:Needy", "Needy() cannot be made"),
+        ("mine.py:words", "words is no estimator: give it fit(texts, ratings)"),
+        ("bad.py:Mean", "bad.py, line 3: NameError: name 'oops' is not defined"),
+        ("worse.py:Mean", "worse.py, line 1: SyntaxError"),
+    ],
+)
+def test_estimators_that_cannot_be(folder: Path, spec: str, message: str) -> None:
+    """Each error names the file, the line where there is one, and what to do."""
+    (folder / "bad.py").write_text("import math\n\noops\n")
+    (folder / "worse.py").write_text("def (:\n")
+    ran = run("validate", "rated.jsonl", "--scale", 1, 5, "--estimator", spec)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("mine.py:broken", "mine.py, line 32: broken('a b c') KeyError: 'missing'"),
+        ("mine.py:FILE", "has no 'FILE'"),
+        ("mine.py:words:x=1", "words:x=1 is no function"),
+    ],
+)
+def test_metrics_that_cannot_be(folder: Path, spec: str, message: str) -> None:
+    """The same of metrics."""
+    ran = run("metric", "outputs.jsonl", "-m", spec)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_files_of_strangers_run_nothing(folder: Path) -> None:
+    """A specification in a certificate or in a model is none of a file that is run."""
+    (folder / "evil.py").write_text("open('ran', 'w').close()\n")
+    with pytest.raises(RefLessError, match="no estimator"):
+        refless.estimator_of("evil.py:Class")
+    assert not (folder / "ran").exists()
