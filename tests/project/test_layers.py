@@ -106,7 +106,7 @@ def test_the_house_stays_small() -> None:
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
     assert sum(core) <= 286_772
-    assert sum(extensions) <= 84_883
+    assert sum(extensions) <= 84_869
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
