@@ -100,9 +100,7 @@ def main() -> None:
     parser.add_argument("--margin", type=float, default=0.1)
     asked = parser.parse_args()
     print(f"A/A runs a row: {asked.runs}, margin {asked.margin:g}; shares of runs\n")
-    print(
-        "| ratings | mean is lower | gate fails | gate undecided | fails if worse |"
-    )
+    print("| ratings | mean is lower | gate fails | gate undecided | fails if worse |")
     print("|---|---|---|---|---|")
     for seed, (name, kind) in enumerate(KINDS.items()):
         shares = shares_of(kind, asked.runs, asked.margin, seed)

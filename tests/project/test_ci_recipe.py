@@ -1,4 +1,4 @@
-"""The workflow that `refless gate --workflow` writes, and the action: their scripts, as they are."""
+"""The workflow that `refless gate --workflow` writes, and the action: their scripts run."""
 
 import json
 import os

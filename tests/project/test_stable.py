@@ -23,7 +23,9 @@ def parameters(name: str) -> Iterator[str]:
         yield f"{name}({parameter.name}) {parameter.kind.name} {default}"
 
 
-def keys(place: str, schema: Any, definitions: Any, above: tuple[str, ...]) -> Iterator[str]:
+def keys(
+    place: str, schema: Any, definitions: Any, above: tuple[str, ...]
+) -> Iterator[str]:
     """A line a key, with its type."""
     reference = schema.get("$ref", "")
     if reference in above:

@@ -9,7 +9,7 @@ import refless
 from command_line import jsonl, rated_rows, run, run_well
 from refless.registry.errors import RefLessError, UsageError
 
-FILE = '''
+FILE = """
 import dataclasses
 
 import numpy as np
@@ -41,7 +41,7 @@ def overlap(text, references):
 
 def broken(text):
     return {}["missing"]
-'''
+"""
 
 
 @pytest.fixture
@@ -101,7 +101,9 @@ def test_own_metrics(folder: Path) -> None:
     def words(text: str) -> int:
         return len(text.split())
 
-    by_file = refless.metric("outputs.jsonl", metrics=["mine.py:words", "mine.py:overlap"])
+    by_file = refless.metric(
+        "outputs.jsonl", metrics=["mine.py:words", "mine.py:overlap"]
+    )
     by_function = refless.metric("outputs.jsonl", metrics=words)
     scores = [run.overall.score for run in (*by_file.runs, *by_function.runs)]
     assert scores == [2.0, 0.5, 2.0]

@@ -18,9 +18,9 @@ from refless.commands.declared import (
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
 from refless.data.tables.roles import ROLES, flags_of, roles_in
 from refless.files.untrusted import MOST_BYTES, is_folder
-from refless.metrics.chosen import Named
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.from_file import Named
 from refless.registry.spec import (
     About,
     Parameter,

@@ -7,8 +7,8 @@ from typing import Any
 from refless.data.records import RatedPool
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
-from refless.registry.from_file import OwnThing
 from refless.registry.errors import UsageError
+from refless.registry.from_file import OwnThing
 from refless.registry.signature import Signature
 from refless.registry.spec import parse
 
@@ -42,7 +42,8 @@ def own_estimator(own: OwnThing) -> Estimator:
             f"{own.path}: {own.name} is no estimator: give it fit(texts, ratings) and "
             "predict(texts), or make it a subclass of refless's Estimator"
         )
-    return _signed(Regressor, own)(model=model, label=own.name)
+    regressor: Estimator = _signed(Regressor, own)(model=model, label=own.name)
+    return regressor
 
 
 def _signed(kind: type[Estimator], own: OwnThing) -> Any:  # noqa: ANN401 - a subclass of the class

@@ -7,17 +7,17 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from refless.data.records import Outputs
 from refless.metrics.protocol import Metric, Scores, averaged, metric_of
 from refless.registry.errors import UsageError
-from refless.registry.from_file import OwnThing, line_in, own_thing
+from refless.registry.from_file import Named, OwnThing, line_in, own_thing
 from refless.registry.signature import Signature
 
 Function = Callable[..., float]
-Named = str | Function | Sequence[str | Function] | None  # one metric or several
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class FunctionMetric:
         """
         if self.needs and not outputs.references:
             raise UsageError(f"{self.name} reads references, and the outputs have none")
-        columns = [outputs.texts]
+        columns: list[Sequence[object]] = [outputs.texts]
         columns += [outputs.references] if self.needs else []
         values = [self._value(*row) for row in zip(*columns, strict=True)]
         return averaged(np.array(values, dtype=np.float64))
@@ -116,8 +116,10 @@ def metrics_of(named: Named) -> dict[str, Metric]:
         UsageError: an unknown one, one given twice, or one that cannot run here.
     """
     metrics: dict[str, Metric] = {}
-    alone = isinstance(named, str) or callable(named)
-    for spec in [named] if alone else named or ():
+    specs: Any = named or ()
+    if isinstance(named, str) or callable(named):
+        specs = [named]
+    for spec in specs:
         metric = _metric(spec)
         name = spec if isinstance(spec, str) else metric.name
         if name in metrics:
@@ -133,7 +135,7 @@ def _metric(spec: str | Function) -> Metric:
     """The metric that a specification names, or that a function is."""
     own = own_thing(spec)
     if own is not None:
-        return FunctionMetric.of_file(own)
+        return cast("Metric", FunctionMetric.of_file(own))
     if callable(spec):
-        return FunctionMetric.of(spec)
+        return cast("Metric", FunctionMetric.of(spec))
     return metric_of(spec)

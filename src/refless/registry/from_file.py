@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,6 +15,9 @@ from typing import Any
 from refless.registry.errors import UsageError
 from refless.registry.spec import nearest
 
+Named = (  # one thing or several, by specifications or themselves
+    str | Callable[..., float] | Sequence[str | Callable[..., float]] | None
+)
 OWN = re.compile(r"(.+\.py):(\w+)(:.*)?")
 
 
@@ -62,7 +66,7 @@ def own_thing(spec: object) -> OwnThing | None:
 
 def _module(path: str, digest: str) -> ModuleType:
     """The file as a module, which is run once."""
-    file = os.path.abspath(path)
+    file = str(Path(path).resolve())
     place = hashlib.sha256(os.fsencode(file)).hexdigest()[:12]
     name = f"refless_own_{place}_{digest}"
     if name in sys.modules:
@@ -85,7 +89,7 @@ def _module(path: str, digest: str) -> ModuleType:
 
 def line_in(path: str, fault: BaseException) -> str:
     """`, line 7`, where an exception left a file; "" if it was not there."""
-    file = os.path.abspath(path)
+    file = str(Path(path).resolve())
     if isinstance(fault, SyntaxError) and fault.filename == file:
         return f", line {fault.lineno}"
     frames = traceback.extract_tb(fault.__traceback__)

@@ -33,6 +33,18 @@ def score_of(item: int, verdict: str = "") -> float:
 BASELINE = {f"q{item}": [score_of(item)] for item in range(ITEMS)}
 
 
+def rows_of(**runs: str) -> list[dict[str, Any]]:
+    """A row a system and item; of each system the verdict of its run."""
+    rows: list[dict[str, Any]] = []
+    for name, run in runs.items():
+        scores = [score_of(item, run) for item in range(ITEMS)]
+        rows += [
+            {"system": name, "item": item, "score": score}
+            for item, score in enumerate(scores)
+        ]
+    return rows
+
+
 @RUNS
 def test_a_run_beside_an_earlier_one(verdict: str) -> None:
     """Items by name; one without a score is left out of both."""
@@ -125,7 +137,9 @@ def test_host_inspect_gate(verdict: str, tmp_path: Path) -> None:
             return score
 
         outputs = [ModelOutput.from_content("mockllm/model", "yes")] * ITEMS
-        for output in outputs:  # else Inspect counts tokens, with a file from the network
+        for (
+            output
+        ) in outputs:  # else Inspect counts tokens, with a file from the network
             output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         samples = [Sample(id=f"q{item}", input="?") for item in range(ITEMS)]
         model = get_model("mockllm/model", custom_outputs=outputs)
@@ -137,7 +151,9 @@ def test_host_inspect_gate(verdict: str, tmp_path: Path) -> None:
         return log
 
     earlier = log_of("")
-    (result,) = log_of(verdict, refless_gate(earlier.location, "quality")).results.scores
+    (result,) = log_of(
+        verdict, refless_gate(earlier.location, "quality")
+    ).results.scores
     gate = {"passed": 1, "undecided": 0, "failed": -1}[verdict]
     assert result.metrics["gate"].value == gate
     assert result.metrics["difference"].value == pytest.approx(SHIFTS[verdict])
@@ -145,7 +161,7 @@ def test_host_inspect_gate(verdict: str, tmp_path: Path) -> None:
 
 @RUNS
 def test_host_deepeval_gate(verdict: str) -> None:
-    """What `evaluate` returned, beside what it returned of an earlier run."""
+    """A result of `evaluate` beside that of an earlier run."""
     deepeval = pytest.importorskip("deepeval", reason="DeepEval is not installed")
     from deepeval.evaluate.configs import AsyncConfig, DisplayConfig
     from deepeval.metrics import BaseMetric
@@ -196,7 +212,7 @@ def test_host_deepeval_gate(verdict: str) -> None:
 def test_host_mlflow_gate(
     verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `mlflow.genai.evaluate` returned, beside what it returned of an earlier run."""
+    """A result of `mlflow.genai.evaluate` beside that of an earlier run."""
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
     from mlflow.genai.scorers import scorer
 
@@ -233,23 +249,23 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
         "def call_api(prompt, options, context):\n"
         "    return {'output': context['vars'][options['config']['of']]}\n"
     )
-    runs = ["", *SHIFTS]
-    names = {run: run or "earlier" for run in runs}
+    names = ["", *SHIFTS]
+    tests = []
+    for item in range(ITEMS):
+        answers = {name or "earlier": str(score_of(item, name)) for name in names}
+        tests.append({"vars": {"item": f"q{item}", **answers}})
     config = {
         "prompts": [{"raw": "{{item}}", "label": "1"}],
         "providers": [
             {"id": "file://provider.py", "label": name, "config": {"of": name}}
-            for name in names.values()
+            for name in ("earlier", *SHIFTS)
         ],
         "defaultTest": {
             "assert": [
                 {"type": "javascript", "value": "Number(output)", "metric": "quality"}
             ]
         },
-        "tests": [
-            {"vars": {"item": f"q{i}"} | {names[run]: str(score_of(i, run)) for run in runs}}
-            for i in range(ITEMS)
-        ],
+        "tests": tests,
     }
     (tmp_path / "promptfooconfig.json").write_text(json.dumps(config))
     own = {"PROMPTFOO_PYTHON": sys.executable, "PROMPTFOO_DISABLE_UPDATE": "1"}
@@ -258,7 +274,8 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
     subprocess.run(
         [promptfoo, *words], check=False, cwd=tmp_path, env=environment, timeout=300
     )
-    line = [sys.executable, "-m", "refless", "gate", "out.json", "--baseline", "earlier 1"]
+    line = [sys.executable, "-m", "refless", "gate", "out.json"]
+    line += ["--baseline", "earlier 1"]
     line += ["--score-column", "scores.quality", "--candidate"]
     codes = [
         subprocess.run([*line, f"{verdict} 1"], check=False, cwd=tmp_path).returncode
@@ -270,21 +287,16 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
 @RUNS
 def test_pytest_plugin(verdict: str, tmp_path: Path) -> None:
     """The fixture passes, skips or fails a test, with the sentence."""
-    runs = {"v1": "", "v2": verdict}
-    rows = [
-        {"system": name, "item": item, "score": score_of(item, run)}
-        for name, run in runs.items()
-        for item in range(ITEMS)
-    ]
-    (tmp_path / "evals.json").write_text(json.dumps(rows))
+    (tmp_path / "evals.json").write_text(json.dumps(rows_of(v1="", v2=verdict)))
     (tmp_path / "test_release.py").write_text(
         "import pytest\n\n\n"
         '@pytest.mark.refless(baseline="v1")\n'
         "def test_release(refless):\n"
         '    assert refless("evals.json").exit_status == 0\n'
     )
-    plugin = "refless.extensions.connect.hosts.pytest_plugin"
-    words = ["-q", "-rsf", "-p", plugin, "-p", "no:cacheprovider", "--strict-markers"]
+    plugin = "refless.extensions.connect.pytest_plugin"
+    words = ["-q", "-rsf", "--strict-markers", "-p", "no:cacheprovider"]
+    words += ["-p", plugin, "-p", "no:refless"]  # once, installed or not
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words, "test_release.py"],
         cwd=tmp_path,
@@ -305,12 +317,7 @@ def test_host_mcp(tmp_path: Path) -> None:
 
     from mcp import Client, StdioServerParameters, stdio_client
 
-    rows = [
-        {"system": name, "item": item, "score": score_of(item, run)}
-        for name, run in (("v1", ""), ("v2", "passed"))
-        for item in range(ITEMS)
-    ]
-    (tmp_path / "evals.json").write_text(json.dumps(rows))
+    (tmp_path / "evals.json").write_text(json.dumps(rows_of(v1="", v2="passed")))
     started = StdioServerParameters(
         command=sys.executable,
         args=["-m", "refless.extensions.connect.mcp"],

@@ -18,7 +18,7 @@ from refless.stats.answers import Answer
 from refless.stats.forecast import Forecast, Progress, Today
 
 REACH = 20  # times the items that there are: more are out of reach
-What = Literal["", "ratings", "items"]
+Kind = Literal["", "ratings", "items"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Further:
     """
 
     count: int | None = None
-    of: What = ""
+    of: Kind = ""
 
     @property
     def said(self) -> str:
@@ -53,7 +53,7 @@ NOTHING_MORE = Further(count=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class GateMeasure:
     """A difference of the new system from the old one, or its win rate.
 
     Attributes:
@@ -78,8 +78,8 @@ class Measure:
 
 def measures_of(
     compared: CompareResult | WinsResult | ScoresResult, margin: float
-) -> tuple[Measure, ...]:
-    """What a comparison of two systems says, measure by measure; the old system comes first."""
+) -> tuple[GateMeasure, ...]:
+    """The numbers of a comparison of two systems, of which the old one comes first."""
     if isinstance(compared, WinsResult):
         return (_of_wins(compared.wins[0], EVEN - margin),)
     if isinstance(compared, CompareResult):
@@ -91,10 +91,10 @@ def measures_of(
     )
 
 
-def _of_pair(name: str, pair: Pair, bar: float, *, these: bool) -> Measure:
+def _of_pair(name: str, pair: Pair, bar: float, *, these: bool) -> GateMeasure:
     answer = pair.difference
     why = why_not(pair) if math.isnan(answer.interval[0]) else ""
-    measure = Measure(
+    measure = GateMeasure(
         name=name, bar=bar, answer=answer, why=why, further=NOTHING_MORE
     )
     if measure.is_told:
@@ -125,7 +125,7 @@ def _further(pair: Pair, bar: float, *, these: bool) -> Further:
     return Further(count=more, of="items")
 
 
-def _of_wins(wins: Wins, bar: float) -> Measure:
+def _of_wins(wins: Wins, bar: float) -> GateMeasure:
     rate = wins.by_item
     answer = Answer(
         value=rate.rate,
@@ -137,7 +137,7 @@ def _of_wins(wins: Wins, bar: float) -> Measure:
     why = ""
     if math.isnan(answer.interval[0]):
         why = "the choices are of one source"
-    measure = Measure(
+    measure = GateMeasure(
         name="win rate", bar=bar, answer=answer, why=why, further=NOTHING_MORE
     )
     if measure.is_told:
@@ -153,7 +153,7 @@ def _of_wins(wins: Wins, bar: float) -> Measure:
 
 
 def _with_more_items(progress: Progress, alone: Answer) -> Today:
-    """What is known today, as a part of many times the items; estimates are not counted on."""
+    """The ratings of today as a part of many times the items; estimates are not counted on."""
     every = tuple(REACH * units for units in progress.every)
     larger = replace(progress, every=every, common=REACH * progress.common)
     return Today(progress=larger, error=alone.error, freedom=alone.freedom)

@@ -7,7 +7,7 @@ from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
-from refless.commands.gate.measures import NOTHING_MORE, Further, Measure
+from refless.commands.gate.measures import NOTHING_MORE, Further, GateMeasure
 from refless.report.document import Document
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -81,7 +81,7 @@ class GateResult(Result):
     baseline: str
     candidate: str
     margin: float
-    measures: tuple[Measure, ...]
+    measures: tuple[GateMeasure, ...]
     false_alarms: float
 
     @property
@@ -121,9 +121,7 @@ class GateResult(Result):
             return ()
         share = percent(self.false_alarms)
         draws = f"{share} of {DRAWS} draws that swap both systems' answers at random"
-        return (
-            f"With nothing changed this gate would fail in {draws} (an A/A test).",
-        )
+        return (f"With nothing changed this gate would fail in {draws} (an A/A test).",)
 
     def _json(self) -> Record:
         measures = tuple(

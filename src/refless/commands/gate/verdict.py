@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.commands.compare.document import value_of
-from refless.commands.gate.measures import Measure
+from refless.commands.gate.measures import GateMeasure
 from refless.evaluation.comparing import SURE
 from refless.report.result import GateRecord
 from refless.report.wording import labels
@@ -26,7 +26,7 @@ def is_worse(answers: Sequence[Answer], bars: Sequence[float]) -> list[bool]:
 
 
 def decided_by(
-    measures: Sequence[Measure], systems: Sequence[str], margin: float
+    measures: Sequence[GateMeasure], systems: Sequence[str], margin: float
 ) -> GateRecord:
     """Failed if any measure shows the new system to be worse, passed if all rule that out.
 
@@ -54,12 +54,12 @@ def decided_by(
     return GateRecord.of("passed", why)
 
 
-def _listed(measures: Sequence[Measure]) -> str:
+def _listed(measures: Sequence[GateMeasure]) -> str:
     """The measures with their numbers, or why they have no interval."""
     return ", ".join(map(_said, measures))
 
 
-def _said(measure: Measure) -> str:
+def _said(measure: GateMeasure) -> str:
     numbers = value_of(measure.answer)
     if not measure.why:
         return f"{measure.name} {numbers}"

@@ -18,7 +18,7 @@ from refless.report.result import Result
 
 QUESTIONS = ("judge", "compare", "validate", "next")
 LIMITS = (
-    "Give the reader the first sentence as it is, with its interval, and what it says about limits."
+    "Give the reader the first sentence as it is, with its interval, and its limits."
 )
 
 

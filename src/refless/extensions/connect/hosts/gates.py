@@ -13,8 +13,14 @@ from typing import Any
 from refless.commands.gate.result import GateResult
 from refless.commands.gate.run import gate
 
-Scores = Mapping[str, Sequence[float]]  # those of each item: one for each time it was run
-NUMBERS = {"passed": 1.0, "undecided": 0.0, "failed": -1.0}  # where a tool takes no words
+Scores = Mapping[
+    str, Sequence[float]
+]  # those of each item: one for each time it was run
+NUMBERS = {
+    "passed": 1.0,
+    "undecided": 0.0,
+    "failed": -1.0,
+}  # where a tool takes no words
 
 
 def by_item(scores: Iterable[tuple[object, Any]]) -> dict[str, list[float]]:

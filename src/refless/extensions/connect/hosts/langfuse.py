@@ -41,9 +41,7 @@ def refless_gate(
 
     def evaluate(*, item_results: list[Any], **_: object) -> Evaluation:
         result = gated(scores_in(item_results, score), baseline, score, margin)
-        return Evaluation(
-            name=NAME, value=result.gate.verdict, comment=result.sentence
-        )
+        return Evaluation(name=NAME, value=result.gate.verdict, comment=result.sentence)
 
     return evaluate
 

@@ -15,7 +15,10 @@ def scores_in(
     report: EvaluationReport[Any, Any, Any], score: str
 ) -> dict[str, list[float]]:
     """The scores, or assertions, of this name: of each case one for each time it was run."""
-    cases = [(case, case.scores.get(score) or case.assertions.get(score)) for case in report.cases]
+    cases = [
+        (case, case.scores.get(score) or case.assertions.get(score))
+        for case in report.cases
+    ]
     return by_item(
         (case.source_case_name or case.name, result.value)
         for case, result in cases

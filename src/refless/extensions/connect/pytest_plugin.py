@@ -1,8 +1,6 @@
 """pytest: the fixture `refless`, a gate that fails or skips the test, and a marker for it.
 
-    @pytest.mark.refless(baseline="v1", margin=0.1)
-    def test_release(refless):
-        refless("evals.csv")
+A test with the marker `refless(baseline="v1", margin=0.1)` calls `refless("evals.csv")`.
 """
 
 from __future__ import annotations
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Makes the marker known."""
-    line = "refless(baseline, margin, ...): what the fixture refless gives to refless.gate"
+    line = (
+        "refless(baseline, margin, ...): what the fixture refless gives to refless.gate"
+    )
     config.addinivalue_line("markers", line)
 
 
