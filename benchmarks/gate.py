@@ -90,7 +90,8 @@ def shares_of(kind: Kind, runs: int, margin: float, seed: int) -> list[float]:
             verdict == "undecided",
             of_worse == "failed",
         ]
-    return (counts / runs).tolist()
+    shares: list[float] = (counts / runs).tolist()
+    return shares
 
 
 def main() -> None:

@@ -127,7 +127,7 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
     (log,) = ai.eval(task, model=model, **given)
     assert log.status == "success", log.error
     scores = [sample.scores["refless"] for sample in log.samples]
-    assert scores[0].value == wanted(models)
+    assert scores[0].value == pytest.approx(wanted(models), abs=1e-12)
     assert math.isnan(scores[1].value)
     assert scores[1].reason == "empty"
     (summary,) = log.results.scores
@@ -145,7 +145,12 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
         "append",
     ]
     line += ["--model", "mockllm/model", "--overwrite", "--display", "none"]
-    by_name = ["--scorer", "refless/refless", "-S", f"model={models / 'sourced'}"]
+    by_name = [
+        "--scorer",
+        "refless/refless",
+        "-S",
+        f"model={models / 'sourced.safetensors'}",
+    ]
     subprocess.run([*line, *by_name], check=True, env={**os.environ, "COLUMNS": "80"})
     written = tmp_path / "scores.jsonl"
     result = refless.score(log.location, model=models / "sourced.safetensors")
@@ -157,9 +162,7 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
         others = [one for name, one in sample.scores.items() if name != "refless"]
         assert len(others) == 2
         for other in others:
-            assert other.value == score.value or math.isnan(other.value) == math.isnan(
-                score.value
-            )
+            assert other.value == pytest.approx(score.value, abs=1e-12, nan_ok=True)
     assert [one.unscored_samples for one in again.results.scores] == [1, 1, 1]
 
 
@@ -171,7 +174,7 @@ def test_host_deepeval(models: Path) -> None:
 
     from refless.extensions.connect.hosts.deepeval import ReflessMetric
 
-    value = wanted(models)
+    value = pytest.approx(wanted(models), abs=1e-12)
     for threshold, success in ((0.0, True), (1.01, False), (None, None)):
         metric = ReflessMetric(models / "sourced.safetensors", threshold)
         assert metric.measure(LLMTestCase(input=SOURCE, actual_output=TEXT)) == value
@@ -211,11 +214,12 @@ def test_host_mlflow(
     found = mlflow.genai.evaluate(
         data=data, scorers=[refless_scorer(models / "sourced.safetensors")]
     )
-    known = [wanted(models), wanted(models, "No idea.")]
+    known = sorted([wanted(models), wanted(models, "No idea.")])
     assert found.metrics["refless/mean"] == pytest.approx(sum(known) / 2)
     traces = mlflow.search_traces(return_type="list")
     told = [*chain.from_iterable(trace.info.assessments for trace in traces)]
-    assert sorted(one.value for one in told if one.value is not None) == sorted(known)
+    values = sorted(one.value for one in told if one.value is not None)
+    assert values == pytest.approx(known, abs=1e-12)
     assert [one.metadata["reason"] for one in told if one.value is None] == ["empty"]
 
 

@@ -86,7 +86,7 @@ class GateResult(Result):
 
     @property
     def further(self) -> Further:
-        """What would decide; of several measures the one that takes most."""
+        """More data that would decide; of several measures the one that takes most."""
         if self.gate.verdict != "undecided":
             return NOTHING_MORE
         wanted = [measure.further for measure in self.measures]
