@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
-from refless.commands.compare.inputs import Inputs, Selection, note_draw
+from refless.commands.compare.inputs import Inputs, Selection
 from refless.commands.compare.result import CompareResult
 from refless.commands.warnings import note
 from refless.data.records import RatedPool, Residuals
@@ -16,8 +16,6 @@ from refless.estimators.crossfit import folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.report.wording import Looks
 from refless.stats.group_sequential import LookPlan
@@ -32,7 +30,6 @@ def compared_ratings(
     *,
     named: bool,
     selection: Selection,
-    group: str | None,
     margin: float,
     these_items: bool,
     looks: Looks,
@@ -45,10 +42,13 @@ def compared_ratings(
         inputs: the outputs with their ratings; learner: the estimator.
         systems: in order, the old one first; named: whether the user names them.
         selection: of the rated outputs.
-        plan: of the looks, if they are planned; group, margin, these_items, looks, seed: as of
+        plan: of the looks, if they are planned; margin, these_items, looks, seed: as of
             `compare`.
     """
-    _note_selection(selection, inputs, group)
+    if not inputs.has_texts:
+        note(
+            "there are no texts, so people's ratings alone are compared, without estimates"
+        )
     errors = errors_of(inputs, learner, drawn=selection != "unknown")
     field = replace(
         field_of(inputs, learner, seed, selection),
@@ -83,29 +83,6 @@ def compared_ratings(
         judges={name: _judged(field, column, systems) for name, column in scores},
         signature=signature,
     )
-
-
-def _note_selection(selection: Selection, inputs: Inputs, group: str | None) -> None:
-    """Says the consequences of the selection of the rated outputs.
-
-    Raises:
-        UsageError: nothing but estimates would answer, and there are no texts.
-    """
-    unknown = called("selection", "unknown")
-    if not inputs.has_texts:
-        if selection == "unknown":
-            raise UsageError(
-                f"{unknown} needs texts: without them ratings teach no estimates of the rest"
-            )
-        note(
-            "there are no texts, so people's ratings alone are compared, without estimates"
-        )
-    if selection == "random":
-        remedy = (
-            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
-            "estimates, and no more."
-        )
-        note_draw(inputs, group, remedy)
 
 
 def _judged(

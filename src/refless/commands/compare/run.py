@@ -98,7 +98,7 @@ def compare(
         selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
-            random.
+            random, or unknown where rated outputs do not look so.
         margin: With planned looks, or scores without ratings: a difference within it on either side
             is small, and ends the study.
         of: With a number of planned looks: items that are rated at the last one.
@@ -152,8 +152,7 @@ def compare(
         learner,
         systems,
         named=system is not None,
-        selection=selection_of(selection, inputs.outputs),
-        group=group,
+        selection=selection_of(selection, inputs, group),
         margin=margin,
         these_items=these_items,
         looks=kind,
