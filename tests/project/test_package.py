@@ -71,7 +71,12 @@ def required() -> dict[str, str]:
     named = ",".join(re.findall(r"\.\[([\w,]+)\]", script)).split(",")
     lines = [*project["dependencies"]]
     extras = project["optional-dependencies"]
-    assert {*extras} - {*named} == {"spark", "ray", "meteor"}  # theirs are not tested
+    assert {*extras} - {*named} == {
+        "spark",
+        "ray",
+        "meteor",
+        "mcp",
+    }  # theirs are not tested
     lines += chain.from_iterable(extras[name] for name in named)
     found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*).*", line) for line in lines)
     return {match[1].lower(): match[2] for match in found if match}
