@@ -10,7 +10,8 @@ import refless
 
 PUBLIC = """
 BLEUNeighbors BertScore BleuStar Columns CompareResult ESTIMATORS Estimates ExplainResult
-Explanation FitResult GateResult GaussianProcess HuseResult InputError JudgeResult JudgedResult KERNELS
+Explanation FitResult GateResult GaussianProcess
+HuseResult InputError JudgeResult JudgedResult KERNELS
 LookResult METRICS Meteor MetricResult MineResult MissingExtraError Neighbor NextResult Outputs
 PlanResult Predictions RatPred RatedPool RatersResult Ratings Reading RefLessError RougeL
 RouteResult Rows ScoreResult ScoresResult Signature StressResult TrainResult UsageError
