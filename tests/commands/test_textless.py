@@ -89,7 +89,7 @@ def test_a_system_without_ratings() -> None:
         row | {"rating": None if row["system"] == "new" else row["rating"]}
         for row in rated()
     ]
-    assert "Nothing can be said of new and old: no output of new is rated." in str(
+    assert "Not known: no output of new is rated." in str(
         compared(rows)
     )
 

@@ -17,7 +17,12 @@ from refless.report.plot import (
     axis_over,
 )
 from refless.report.templates import rendered
-from refless.report.wording import labels, number, with_intervals
+from refless.report.wording import (
+    labels,
+    number,
+    percent_with_interval,
+    with_intervals,
+)
 from refless.stats.intervals import UNDEFINED, Interval
 
 ROW = 34  # height of a line of a row chart
@@ -147,6 +152,7 @@ def charted(
     numeric: tuple[bool, ...] = (),
     lines: tuple[str, ...] = (),
     width: int = 30,
+    shares: bool = False,
 ) -> Section:
     """A table of named values with their intervals and more cells, and the same as a row chart.
 
@@ -156,11 +162,15 @@ def charted(
         caption: of the chart; axis, label, zero: as of `row_chart`.
         numeric: as of `Table`; lines: of the section.
         width: columns that a name has at most.
+        shares: whether values are shares, told in percent.
     """
     names = labels([line.name for line, _ in entries], width)
     drawn = [line for line, _ in entries]
     intervals = [line.interval for line in drawn]
     values = with_intervals([line.value for line in drawn], intervals)
+    if shares:
+        parts = [percent_with_interval(line.value, line.interval) for line in drawn]
+        values = tuple(parts)
     rows = tuple(
         (names[line.name], value, *cells)
         for (line, cells), value in zip(entries, values, strict=True)

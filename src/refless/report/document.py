@@ -161,7 +161,6 @@ class SideBySide:
         apart: from where on judge and people are far apart; percent: whether ratings are passes.
         items: name or source of each item; answers: [n][system], None where it has none.
         doubt: whether estimates are not shown to help.
-        file: where all texts are.
     """
 
     systems: tuple[str, ...]
@@ -171,7 +170,6 @@ class SideBySide:
     items: tuple[str, ...]
     answers: tuple[tuple[OutputShown | None, ...], ...]
     doubt: bool
-    file: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +178,8 @@ class Document:
 
     Attributes:
         title: its heading, in HTML alone.
-        verdict: the one sentence at the top.
-        notes: what it rests on.
+        verdict: the one sentence at the top; of a document with cards their answers stand there.
+        notes: what it rests on; beside cards folded away.
         facts: numbers that stand out, in HTML alone: a name, the value, more about it.
         sections: all the rest; warnings among them are shown first.
         store: the texts, in HTML alone.
@@ -204,36 +202,53 @@ class Document:
 
 
 def plain(document: Document) -> Iterable[Section]:
-    """The document as text and Markdown show it: warnings, verdict, notes, sections, signatures.
+    """The document as text and Markdown show it: warnings, answer, tables, what to do now, notes.
 
     Figures and lists are left out, and sections of nothing else; rows on texts become tables.
     """
+    cards = document.cards
+    notes = Section(lines=document.notes)
     yield from (section for section in document.sections if section.warning)
-    for lines in ((document.verdict,), document.notes):
-        if any(lines):
-            yield Section(lines=lines)
+    if document.verdict:
+        yield Section(lines=(document.verdict,))
+    if len(cards) == 1:
+        yield from _opening(cards[0])
+    if not cards and notes.lines:
+        yield notes
     for section in document.sections:
         if section.texts and document.store is not None:
             yield Section(title=section.title, lines=section.lines)
             yield Section(table=_with_texts(section, document.store))
         elif not section.warning and (section.lines or section.table):
             yield section
-    yield from _of_cards(document.cards)
+    if len(cards) > 1:
+        yield _answers(cards)
+    yield from map(_advice, filter(lambda card: card.advice, cards))
+    if cards and notes.lines:
+        yield notes
     yield from (
         Section(lines=(f"signature: {signature}",)) for signature in document.signatures
     )
 
 
-def _of_cards(cards: Iterable[Card]) -> Iterable[Section]:
-    """The answers as a table, then what to do now."""
+def _opening(card: Card) -> Iterable[Section]:
+    """The answer to the one question, and what it rests on."""
+    yield Section(lines=(card.answer,))
+    if card.rests:
+        yield Section(lines=(card.rests,))
+
+
+def _answers(cards: Iterable[Card]) -> Section:
+    """The answers to several questions as a table."""
     rows = tuple((SIGNS[card.state], card.topic, card.answer) for card in cards)
-    if rows:
-        header = ("", "", "answer")
-        yield Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
-    for card in cards:
-        if card.advice:
-            command = (f"  {card.command}",) if card.command else ()
-            yield Section(lines=(f"{card.topic}: {card.advice}", *command))
+    header = ("", "", "answer")
+    return Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
+
+
+def _advice(card: Card) -> Section:
+    """The line on what to do now, with the command that does it."""
+    command = (f"  {card.command}",) if card.command else ()
+    return Section(lines=(f"{card.topic}: {card.advice}", *command))
 
 
 def _with_texts(section: Section, store: TextStore) -> Table:

@@ -76,6 +76,16 @@ def percent(share: float) -> str:
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
+def percent_with_interval(share: float, interval: Sequence[float]) -> str:
+    """`30 % [18 %, 45 %]`, or a dash; the share alone where there is no interval."""
+    low, high = interval
+    if share != share:
+        return "-"
+    return percent(share) + (
+        f" [{percent(low)}, {percent(high)}]" if low == low else ""
+    )
+
+
 def exact_percent(share: float) -> str:
     """A share that somebody has set: `2.5 %`."""
     return f"{100 * share:.4g} %"

@@ -23,6 +23,7 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
+from refless.stats.contrast import VERDICTS
 from refless.stats.group_sequential import LookPlan
 
 OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature
@@ -42,6 +43,7 @@ def compared_ratings(
     looks: Looks,
     plan: LookPlan | None,
     seed: int,
+    next_command: str,
 ) -> CompareResult:
     """Every pair of systems by ratings and estimates.
 
@@ -51,6 +53,7 @@ def compared_ratings(
         selection: of the rated outputs; gated: whether there is a gate.
         plan: of the looks, if they are planned; group, margin, these_items, looks, seed: as of
             `compare`.
+        next_command: the line that chooses what to rate next.
     """
     _note_selection(selection, inputs, group)
     errors = errors_of(inputs, learner, drawn=selection != "unknown")
@@ -74,6 +77,10 @@ def compared_ratings(
         signature = signature.plus(margin=margin)
     return CompareResult(
         comparison=comparison,
+        compared=field,
+        first_rows=inputs.outputs.first_rows,
+        percent={*inputs.pool.ratings.values.tolist()} <= {*VERDICTS},
+        next_command=next_command,
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=selection,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from refless.commands.calls import check_asked, returning
+from refless.commands import function_of
+from refless.commands.calls import Call, check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import (
@@ -17,6 +18,7 @@ from refless.commands.compare.ratings import compared_ratings
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins_result import WinsResult
+from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
     About,
@@ -178,7 +180,14 @@ def compare(
         looks=kind,
         plan=plan,
         seed=seed,
+        next_command=_choosing("compare" if len(systems) == 2 else "best"),
     )
+
+
+def _choosing(goal: str) -> str:
+    """The command line that chooses from the same files what to rate next."""
+    values = {**this_call().values, "goal": goal, "looks": None}
+    return Call("next", parameters_of(function_of("next")), values).line()
 
 
 compare_choices = returning(WinsResult, NAMES)(compare)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from refless.commands.look.asked import OPEN, Asked, refused
-from refless.commands.look.wording import RatingUnits
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.run import validate
 from refless.commands.validate.verdict import worth_using
@@ -14,6 +13,7 @@ from refless.evaluation.baselines import CONSTANT
 from refless.registry.errors import InputError, UsageError
 from refless.report.document import Card, Figure
 from refless.report.pictures import estimates_picture
+from refless.report.units import RatingUnits
 
 TOPIC = "estimates"
 QUESTION = "Do estimates help?"

@@ -8,11 +8,11 @@ from refless.commands.judge.audit import Audit
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.run import judge
 from refless.commands.look.asked import OPEN, Asked, answered
-from refless.commands.look.wording import RatingUnits
 from refless.evaluation.uses import FILTER, Use
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import judge_picture
+from refless.report.units import RatingUnits
 from refless.report.wording import number, percent
 
 QUESTION = "Can {} decide alone?"

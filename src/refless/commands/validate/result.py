@@ -33,6 +33,7 @@ from refless.commands.validate.verdict import (
     worth_using,
 )
 from refless.commands.validate.versus_judges import VersusJudges
+from refless.data.human import unscaled
 from refless.data.records import Scale
 from refless.estimators import Estimator
 from refless.evaluation.annotators import VersusAnnotators
@@ -146,6 +147,12 @@ class ValidateResult(Result):
     def side_by_side(self) -> Leaderboard:
         """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
         return self.validation.side_by_side
+
+    def estimates_by_id(self) -> dict[str, float]:
+        """Held-out estimates in the raters' units, by id; NaN where there is none."""
+        pool = self.validation.pool
+        values = unscaled(self.validation.estimates.values, pool.scale)
+        return dict(zip(pool.ids, values.tolist(), strict=True))
 
     def _shown(self) -> Document:
         agreement = self.validation.estimator
