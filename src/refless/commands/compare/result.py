@@ -30,7 +30,7 @@ from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
 from refless.registry.arrays import IntArray
-from refless.report.document import Card, Document, Section
+from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
@@ -153,7 +153,7 @@ class CompareResult(Result):
             title=card.topic,
             cards=(card,),
             notes=tuple(notes),
-            sections=tuple(sections),
+            sections=folded(sections),
         )
 
     def _whole(self) -> Document:
@@ -168,8 +168,7 @@ class CompareResult(Result):
             percent=self.percent,
             doubt=all(pair.method == "ratings" for pair in self.comparison.pairs),
         )
-        folded = [replace(section, folded=True) for section in brief.sections]
-        return replace(brief, outputs=outputs, sections=tuple(folded))
+        return replace(brief, outputs=outputs)
 
     def _json(self) -> Record:
         differences: list[float] = []

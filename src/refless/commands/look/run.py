@@ -89,7 +89,10 @@ def _outputs(
     if asked.of_choices:
         return None
     texts = asked.read.texts
-    estimates = {} if validated is None else validated.estimates_by_id()
+    estimates: dict[str, float] = {}
+    if validated is not None:
+        ids = validated.validation.pool.ids
+        estimates = dict(zip(ids, validated.estimates.tolist(), strict=True))
     values = [estimates.get(name, math.nan) for name in texts.ids]
     return side_by_side(
         texts,

@@ -3,18 +3,18 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimate_columns, reasons_sections
+from refless.commands.validate.card import card_of
 from refless.commands.validate.confounders import Confounders
 from refless.commands.validate.document import (
     agreement_sections,
-    facts,
     no_annotators,
-    scatter_section,
     side_by_side_section,
     source_sections,
-    store_of,
     undefined_sections,
-    worst_section,
 )
 from refless.commands.validate.findings import (
     confounder_lines,
@@ -27,11 +27,7 @@ from refless.commands.validate.findings import (
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
 from refless.commands.validate.validation import Validation
-from refless.commands.validate.verdict import (
-    annotator_lines,
-    verdict,
-    worth_using,
-)
+from refless.commands.validate.verdict import annotator_lines, verdict
 from refless.commands.validate.versus_judges import VersusJudges
 from refless.data.human import unscaled
 from refless.data.records import Scale
@@ -40,15 +36,24 @@ from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, caveats
+from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
+from refless.stats.contrast import VERDICTS
 from refless.stats.intervals import Interval
+
+LIMITS = (
+    (
+        "A correlation is an average over these texts: it can hide texts that are badly wrong, and "
+        "texts written to please a metric."
+    ),
+    "Other tasks, systems, lengths or raters need ratings of their own.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,15 @@ class ErrorsInScale:
     mse_interval: Interval
     mae: float
     mae_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOutText:
+    """A rated text: its rating, and its estimate that knows nothing of it; null without one."""
+
+    id: str
+    rating: float
+    estimate: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +113,7 @@ class ValidateRecord(Record):
     sources: SourceStudy | None
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
+    held_out: tuple[HeldOutText, ...]
 
 
 def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
@@ -128,7 +143,7 @@ class ValidateResult(Result):
         design: what belongs together, in a sentence.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
-        seed: of what is drawn.
+        unit: [n] what each text was drawn with.
         next_command: the line that estimates outputs with it.
         listed: [n] the texts in the order of their rows.
     """
@@ -139,7 +154,7 @@ class ValidateResult(Result):
     design: str
     estimator: Estimator
     signatures: dict[str, str]
-    seed: int
+    unit: IntArray
     next_command: str
     listed: IntArray
 
@@ -148,32 +163,41 @@ class ValidateResult(Result):
         """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
         return self.validation.side_by_side
 
-    def estimates_by_id(self) -> dict[str, float]:
-        """Held-out estimates in the raters' units, by id; NaN where there is none."""
+    @property
+    def people(self) -> FloatArray:
+        """[n] ratings in the raters' units."""
         pool = self.validation.pool
-        values = unscaled(self.validation.estimates.values, pool.scale)
-        return dict(zip(pool.ids, values.tolist(), strict=True))
+        return unscaled(pool.human, pool.scale)
+
+    @property
+    def estimates(self) -> FloatArray:
+        """[n] held-out estimates in the raters' units, NaN where there is none."""
+        return unscaled(self.validation.estimates.values, self.validation.pool.scale)
+
+    @property
+    def percent(self) -> bool:
+        """Whether ratings are passes and fails."""
+        return {*self.validation.pool.ratings.values.tolist()} <= {*VERDICTS}
+
+    def card(self) -> Card:
+        """The answer with its picture."""
+        low, high = self.validation.pool.scale or (0.0, 1.0)
+        told = ~np.isnan(self.estimates)
+        return card_of(
+            self.side_by_side,
+            self.people[told],
+            self.estimates[told],
+            self.unit[told],
+            high - low,
+            self.next_command,
+            of_verdicts=self.percent,
+        )
 
     def _shown(self) -> Document:
-        agreement = self.validation.estimator
-        return self._document(reasons_sections(agreement.reasons, agreement.n))
-
-    def _whole(self) -> Document:
-        result = self.validation
-        seed = self.seed
-        store, places = store_of(result, seed)
-        more = (
-            scatter_section(result, places, seed),
-            *reasons_sections(result.estimator.reasons, result.estimator.n),
-            worst_section(result, places),
-            caveats(),
-        )
-        return replace(self._document(more), store=store)
-
-    def _document(self, more: tuple[Section, ...]) -> Document:
-        """The sections of terminal and page, and more."""
+        """The answer, and all numbers behind it."""
         result = self.validation
         name = sentence(estimator_name(self.signature))
+        agreement = result.estimator
         sections = [
             side_by_side_section(result),
             *self._versus(),
@@ -181,16 +205,28 @@ class ValidateResult(Result):
             *agreement_sections(result, self.signature),
             *confounder_sections(result.made_of),
             *drift_sections(result.drift, result.pool.scale),
-            *undefined_sections(result.estimator),
-            *more,
+            *undefined_sections(agreement),
+            *reasons_sections(agreement.reasons, agreement.n),
         ]
         return Document(
             title=f"{name} on {counted(len(result.pool), 'rated text')}",
-            verdict=verdict(self.side_by_side),
-            notes=(self.design, *self._then()),
-            facts=facts(result),
-            sections=tuple(sections),
+            cards=(self.card(),),
+            notes=(verdict(self.side_by_side), self.design, *self._then(), *LIMITS),
+            sections=folded(sections),
         )
+
+    def _whole(self) -> Document:
+        """The same with the outputs side by side, and the numbers folded away."""
+        document = self._shown()
+        outputs = side_by_side(
+            self.validation.pool,
+            self.people,
+            self.estimates,
+            np.argsort(self.listed),
+            percent=self.percent,
+            doubt=document.cards[0].state != "yes",
+        )
+        return replace(document, outputs=outputs)
 
     def _versus(self) -> list[Section]:
         """The estimator beside judges' scores, and beside one annotator."""
@@ -207,12 +243,10 @@ class ValidateResult(Result):
         return sections
 
     def _then(self) -> tuple[str, ...]:
-        """The next command, or what to try if the system's name is ahead and was not read."""
-        if worth_using(self.side_by_side):
-            return (f"  {self.next_command}",)
+        """The estimator to try if the system's name is ahead and was not read."""
         rival = self.side_by_side.rival
         reads = getattr(self.estimator, "use_system", False)
-        if rival.name != SYSTEM or rival.gain <= 0 or reads:
+        if rival.name != SYSTEM or not rival.gain > 0 or reads:
             return ()
         remedy = called("estimator", "gp:use_system=yes")
         return (f"An estimator can read the system's name too: try {remedy}.",)
@@ -231,7 +265,16 @@ class ValidateResult(Result):
             annotators_reason=no_annotators(result),
             findings=findings,
             in_scale=in_scale(result.estimator, scale),
+            held_out=self._held_out(),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
+        )
+
+    def _held_out(self) -> tuple[HeldOutText, ...]:
+        ids = self.validation.pool.ids
+        columns = zip(ids, self.people.tolist(), self.estimates.tolist(), strict=True)
+        return tuple(
+            HeldOutText(id=name, rating=rating, estimate=estimate)
+            for name, rating, estimate in columns
         )
 
     def _rows(self) -> Rows:

@@ -136,7 +136,7 @@ def validate(
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, read, labels, seed, signs, design.said(pool.ratings))
+    return _result(candidates, read, labels, seed, signs, design)
 
 
 validate_choices = returning(JudgedResult, NAMES)(validate)
@@ -148,7 +148,7 @@ def _result(
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
-    design: str,
+    design: Design,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
     pool = read.pool
@@ -181,10 +181,10 @@ def _result(
     return ValidateResult(
         validation=result,
         sources=sources,
-        design=design,
+        design=design.said(pool.ratings),
+        unit=design.unit,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
-        seed=seed,
         next_command=scoring(best),
         listed=read.listed,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
