@@ -447,7 +447,7 @@ def test_no_estimates_with_few_ratings() -> None:
 
 
 def test_the_page(tmp_path: Path) -> None:
-    """HTML with the outputs side by side and what is asked for seldom folded; CSV with a row a pair."""
+    """HTML with the outputs side by side, and the numbers folded; CSV with a row a pair."""
     found = compared(partly(outputs(), 24), scale=(1, 5))
     found.save(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -243,7 +243,7 @@ class JudgeResult(Result):
             percent=self.percent,
             doubt=False,
             why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
-            comparable=audit.same_units,
+            comparable=audit.same_units or audit.calibration is not None,
         )
 
     def _json(self) -> Record:
