@@ -16,7 +16,7 @@ class RatingUnits:
 
     @property
     def name(self) -> str:
-        """What a difference is counted in."""
+        """The unit of a difference, in words."""
         return "percentage points" if self.percent else "points"
 
     @property

@@ -204,7 +204,10 @@ def of_pair(pair: Pair) -> str:
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{higher} is {verb} higher than {lower}, by {by}."
-    return f"{lead}No difference between {both} is shown: {higher} is {verb} higher by {by}."
+    low, high = better.difference.interval
+    below = f"{number(-low, among=[high])} lower"
+    above = f"{number(high, among=[low])} higher"
+    return f"{lead}No difference between {both} is shown: {higher} may be {below} to {above}."
 
 
 def why_not(pair: Pair) -> str:

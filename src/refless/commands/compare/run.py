@@ -88,6 +88,8 @@ def compare(
 ) -> CompareResult | WinsResult | ScoresResult | VerifiedResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
+    For example: refless compare outputs.csv -o page.html
+
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
     rated: their ratings tell the difference, and estimates of all outputs make it more exact
     (prediction-powered inference). An output's estimate knows no rating of its item. What ratings

@@ -110,6 +110,8 @@ def judge(
 ) -> JudgeResult | JudgedResult | RatersResult:
     """Can I trust my judge? Its scores beside people's, and what they may be used for.
 
+    For example: refless judge rated.csv --score-column judge_score -o page.html
+
     Of each `score_column`: whether it may rank systems, estimate a mean or a pass rate, filter
     single outputs or replace an annotator; verdicts against people's, errors, agreement beyond
     chance; the mean rating of all rows, corrected by the rated ones; where it errs. Rows without a

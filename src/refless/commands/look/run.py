@@ -48,6 +48,8 @@ def look(
 ) -> LookResult:
     """Look at a file: its columns, and what it answers; 'refless FILE' does the same.
 
+    For example: refless evals.csv
+
     It says which column was read as what, whether one version is better, whether a judge's scores
     may decide alone, whether estimates help, and whether raters agree. Each answer names the
     command that goes deeper. -o page.html writes a page with all outputs side by side.
@@ -92,7 +94,7 @@ def _outputs(
     estimates: dict[str, float] = {}
     if validated is not None:
         ids = validated.validation.pool.ids
-        estimates = dict(zip(ids, validated.estimates.tolist(), strict=True))
+        estimates = dict(zip(ids, validated.estimates.values.tolist(), strict=True))
     values = [estimates.get(name, math.nan) for name in texts.ids]
     return side_by_side(
         texts,

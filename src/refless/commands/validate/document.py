@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
-from refless.commands.validate.validation import Validation
+from refless.commands.validate.validation import Validation, in_scale
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.registry.signature import Signature
@@ -121,7 +121,11 @@ def agreement_sections(result: Validation, signature: Signature) -> tuple[Sectio
     names = [
         name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)
     ]
-    rows = tuple((title(name), measure(agreement, name)) for name in names)
+    errors = in_scale(agreement, result.pool.scale)
+    of_errors = {} if errors is None else {"mse": errors, "mae": errors}
+    rows = tuple(
+        (title(name), measure(of_errors.get(name, agreement), name)) for name in names
+    )
     table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
     if "-fixed" in agreement.interval_method and len(result.pool) <= MOST_REFITTED:

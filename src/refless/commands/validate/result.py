@@ -26,11 +26,11 @@ from refless.commands.validate.findings import (
 )
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
-from refless.commands.validate.validation import Validation
+from refless.commands.validate.validation import ErrorsInScale, Validation, in_scale
 from refless.commands.validate.verdict import annotator_lines, verdict
 from refless.commands.validate.versus_judges import VersusJudges
 from refless.data.human import unscaled
-from refless.data.records import Scale
+from refless.data.records import Estimates
 from refless.estimators import Estimator
 from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
@@ -45,7 +45,6 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
 from refless.stats.contrast import VERDICTS
-from refless.stats.intervals import Interval
 
 LIMITS = (
     (
@@ -54,17 +53,6 @@ LIMITS = (
     ),
     "Other tasks, systems, lengths or raters need ratings of their own.",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorsInScale:
-    """The estimator's errors in the raters' units; correlations have none."""
-
-    scale: Scale
-    mse: float
-    mse_interval: Interval
-    mae: float
-    mae_interval: Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,23 +104,6 @@ class ValidateRecord(Record):
     held_out: tuple[HeldOutText, ...]
 
 
-def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
-    """The errors in the raters' units, or None without a scale."""
-    if scale is None:
-        return None
-    span = scale[1] - scale[0]
-    square = span**2
-    mse_low, mse_high = agreement.mse_interval
-    low, high = agreement.mae_interval
-    return ErrorsInScale(
-        scale=scale,
-        mse=agreement.mse * square,
-        mse_interval=(mse_low * square, mse_high * square),
-        mae=agreement.mae * span,
-        mae_interval=(low * span, high * span),
-    )
-
-
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ValidateResult(Result):
     """Whether estimators agree with the raters.
@@ -170,25 +141,31 @@ class ValidateResult(Result):
         return unscaled(pool.human, pool.scale)
 
     @property
-    def estimates(self) -> FloatArray:
-        """[n] held-out estimates in the raters' units, NaN where there is none."""
-        return unscaled(self.validation.estimates.values, self.validation.pool.scale)
+    def estimates(self) -> Estimates:
+        """Held-out estimates in the raters' units."""
+        return self.validation.estimates.on(self.validation.pool.scale)
 
     @property
     def percent(self) -> bool:
         """Whether ratings are passes and fails."""
         return {*self.validation.pool.ratings.values.tolist()} <= {*VERDICTS}
 
+    @property
+    def span(self) -> float:
+        """The raters' units in 1 of the errors."""
+        low, high = self.validation.pool.scale or (0.0, 1.0)
+        return high - low
+
     def card(self) -> Card:
         """The answer with its picture."""
-        low, high = self.validation.pool.scale or (0.0, 1.0)
-        told = ~np.isnan(self.estimates)
+        values = self.estimates.values
+        told = ~np.isnan(values)
         return card_of(
             self.side_by_side,
             self.people[told],
-            self.estimates[told],
+            values[told],
             self.unit[told],
-            high - low,
+            self.span,
             self.next_command,
             of_verdicts=self.percent,
         )
@@ -211,7 +188,12 @@ class ValidateResult(Result):
         return Document(
             title=f"{name} on {counted(len(result.pool), 'rated text')}",
             cards=(self.card(),),
-            notes=(verdict(self.side_by_side), self.design, *self._then(), *LIMITS),
+            notes=(
+                verdict(self.side_by_side, self.span),
+                self.design,
+                *self._then(),
+                *LIMITS,
+            ),
             sections=folded(sections),
         )
 
@@ -221,7 +203,7 @@ class ValidateResult(Result):
         outputs = side_by_side(
             self.validation.pool,
             self.people,
-            self.estimates,
+            self.estimates.values,
             np.argsort(self.listed),
             percent=self.percent,
             doubt=document.cards[0].state != "yes",
@@ -259,7 +241,7 @@ class ValidateResult(Result):
         findings = confounder_lines(result.made_of) + drift_lines(result.drift, scale)
         return self._record(
             result,
-            verdict=verdict(table),
+            verdict=verdict(table, self.span),
             n=len(result.pool),
             sources=self.sources,
             annotators_reason=no_annotators(result),
@@ -271,7 +253,9 @@ class ValidateResult(Result):
 
     def _held_out(self) -> tuple[HeldOutText, ...]:
         ids = self.validation.pool.ids
-        columns = zip(ids, self.people.tolist(), self.estimates.tolist(), strict=True)
+        columns = zip(
+            ids, self.people.tolist(), self.estimates.values.tolist(), strict=True
+        )
         return tuple(
             HeldOutText(id=name, rating=rating, estimate=estimate)
             for name, rating, estimate in columns
@@ -279,10 +263,11 @@ class ValidateResult(Result):
 
     def _rows(self) -> Rows:
         pool = self.validation.pool
-        estimates = self.validation.estimates
+        estimates = self.estimates
+        people = self.people
         rows = []
         for i in self.listed.tolist():
-            rated = {"id": pool.ids[i], "human": float(pool.human[i])}
+            rated = {"id": pool.ids[i], "human": float(people[i])}
             estimate = estimate_columns(estimates, i)
             rows.append({**rated, **estimate, "text": pool.texts[i]})
         return rows

@@ -77,6 +77,8 @@ def validate(
 ) -> ValidateResult | JudgedResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
+    For example: refless validate rated.csv --scale 1 5 -o page.html
+
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
     and beside an average annotator where the ratings name them. Says which estimator to use and,
