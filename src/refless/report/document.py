@@ -194,7 +194,7 @@ def plain(document: Document) -> Iterable[Section]:
     for card in cards:
         if card.advice:
             yield _advice(card, card.topic if len(cards) > 1 else "Do now")
-    yield from (section for section in sections if section.folded)
+    yield from (replace(part, folded=False) for part in sections if part.folded)
     if cards:
         yield from notes
     yield from (

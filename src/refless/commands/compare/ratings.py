@@ -23,7 +23,6 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
-from refless.stats.contrast import VERDICTS
 from refless.stats.group_sequential import LookPlan
 
 OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature
@@ -79,7 +78,7 @@ def compared_ratings(
         comparison=comparison,
         compared=field,
         first_rows=inputs.outputs.first_rows,
-        percent={*inputs.pool.ratings.values.tolist()} <= {*VERDICTS},
+        percent=inputs.pool.of_verdicts,
         next_command=next_command,
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),

@@ -34,48 +34,6 @@ NAMED = 20  # slices that are named
 MOST_SLICES = 28  # of more, the clearest are in the table
 
 
-def use_of(audit: Audit) -> str:
-    """One sentence on what a judge may be used for, for what not, and what cannot be told."""
-    ratings = counted(audit.n, "rating")
-    by: dict[str, list[Use]] = {answer: [] for answer in ANSWERS}
-    for use in audit.uses:
-        if not use.estimate.undefined:
-            by[use.answer].append(use)
-    parts = []
-    if by["yes"]:
-        parts.append(f"use {audit.name} to {_listed(by['yes'])}")
-    if by["no"]:
-        parts.append(f"do not use {audit.name} to {_listed(by['no'], 'or')}")
-    if by["correct"]:
-        off = by["correct"][0]
-        parts.append(
-            f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
-        )
-    if by["unknown"]:
-        unknown = _listed(by["unknown"], "or")
-        parts.append(f"whether it may {unknown} cannot be told from {ratings}")
-    if not parts:
-        parts.append(f"what {audit.name} may be used for cannot be told from {ratings}")
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-def _listed(uses: Sequence[Use], last: str = "and") -> str:
-    *names, end = [use.purpose for use in uses]
-    return f"{', '.join(names)} {last} {end}" if names else end
-
-
-def _too(bias: Estimate, audit: Audit) -> str:
-    """`1.40 [1.10, 1.71] too kind`."""
-    low, high = bias.interval
-    value = abs(bias.value)
-    ends = sorted((abs(low), abs(high)))
-    kind = "too kind" if bias.value > 0 else "too strict"
-    if audit.passing is not None:
-        return f"{kind}, by {percent(value)} [{percent(ends[0])}, {percent(ends[1])}] of all rows"
-    return f"{with_interval(value, ends)} {kind}"
-
-
 def uses_section(audit: Audit) -> Section:
     """The uses of a judge in words: may it, and why."""
     title = f"What may {audit.name} be used for?"

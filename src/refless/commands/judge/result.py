@@ -14,10 +14,13 @@ from refless.commands.judge.document import (
     audit_sections,
     drift_section,
     runs_lines,
-    use_of,
     uses_section,
 )
-from refless.commands.judge.licence_shown import licence_sections, licences_section
+from refless.commands.judge.licence_shown import (
+    licence_sections,
+    licence_sentence,
+    licences_section,
+)
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.side_by_side import side_by_side
@@ -44,7 +47,6 @@ from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import allowed, labels, number, p_value, with_interval
-from refless.stats.contrast import VERDICTS
 
 MOST_PAIRS = 15  # of metrics, for people; JSON has all
 NAMED = 3  # metrics in the verdict
@@ -124,11 +126,6 @@ class JudgeResult(Result):
         """[n] ratings in the raters' units."""
         return unscaled(self.pool.human, self.pool.scale)
 
-    @property
-    def percent(self) -> bool:
-        """Whether ratings are passes and fails."""
-        return {*self.pool.ratings.values.tolist()} <= {*VERDICTS}
-
     def cards(self) -> tuple[Card, ...]:
         """A card for each judge, the one that agrees best with people first."""
         cards = []
@@ -140,7 +137,7 @@ class JudgeResult(Result):
                 self.people[both],
                 scores[both],
                 self.commands,
-                of_verdicts=self.percent,
+                of_verdicts=self.pool.of_verdicts,
             )
             cards.append(card)
         return tuple(cards)
@@ -170,8 +167,11 @@ class JudgeResult(Result):
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
-        if len(self.audits) == 1:
-            notes.append(use_of(self.audits[0]))
+        notes += [
+            licence_sentence(audit.name, audit.licence)
+            for audit in self.audits
+            if audit.licence is not None
+        ]
         if self.audits and not self._of_verdicts:
             notes.append(nearest_to_people(self.meta.segments))
         notes += allowed(len(self.scores), "metric")
@@ -240,7 +240,7 @@ class JudgeResult(Result):
             self.people,
             np.full(len(self.pool), math.nan),
             np.argsort(self.listed),
-            percent=self.percent,
+            percent=self.pool.of_verdicts,
             doubt=False,
             why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
             comparable=audit.same_units or audit.calibration is not None,

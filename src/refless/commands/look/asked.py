@@ -86,7 +86,7 @@ class Asked:
     def percent(self) -> bool:
         """Whether ratings are passes and fails."""
         pool = self.read.pool
-        return pool is not None and {*pool.ratings.values.tolist()} <= {0.0, 1.0}
+        return pool is not None and pool.of_verdicts
 
     @property
     def people(self) -> FloatArray:

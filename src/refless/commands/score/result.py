@@ -26,7 +26,6 @@ from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.wording import about, estimator_name, sentence
-from refless.stats.contrast import VERDICTS
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -61,7 +60,7 @@ class ScoreResult(Result):
     @property
     def percent(self) -> bool:
         """Whether ratings are passes and fails."""
-        return {*self.estimator.given[0].ratings.values.tolist()} <= {*VERDICTS}
+        return self.estimator.given[0].of_verdicts
 
     def _shown(self) -> Document:
         """The answer, with warnings first, and the estimates of some outputs."""
@@ -85,12 +84,13 @@ class ScoreResult(Result):
         )
         warnings = [Section(lines=(line,), warning=True) for line in self._warnings]
         population = f"The answer is about {about('output', these=scored.these)}."
-        gate = f"{sentence(self.gate.reason)}." if self.gate.reason else ""
-        notes = (gate, population, f"{self.design} {self.rated_design}")
+        if self.gate.reason:
+            gate = f"{sentence(self.gate.reason)}."
+            card = replace(card, rests=f"{gate} {card.rests}")
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             cards=(card,),
-            notes=tuple(filter(None, notes)),
+            notes=(population, f"{self.design} {self.rated_design}"),
             sections=(
                 *warnings,
                 *accepted_sections(scored, self.accepted),

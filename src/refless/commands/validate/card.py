@@ -12,8 +12,8 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture
 from refless.report.units import RatingUnits
-from refless.stats.contrast import mean_of
-from refless.stats.intervals import Interval
+from refless.stats.clusters import effective_size
+from refless.stats.intervals import student
 
 QUESTION = "Do estimates help?"
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": "Cannot be told yet"}
@@ -92,18 +92,10 @@ def _picture(
     people: FloatArray, estimates: FloatArray, unit: IntArray, average: float
 ) -> Figure:
     """Estimates that know nothing of an output's own rating, against these ratings."""
-    points = []
     n = len(people)
     order = np.argsort(estimates, kind="stable")
     parts = np.array_split(order, PARTS) if n >= PARTS * FEWEST_IN_PART else []
-    for rows in parts:
-        answer = mean_of(people[rows], unit[rows])
-        at = float(estimates[rows].mean())
-        points.append(
-            CalibrationPoint(
-                at=at, mean=answer.value, interval=_inside(answer.interval, people)
-            )
-        )
+    points = [_point(people[rows], estimates[rows], unit[rows]) for rows in parts]
     return calibration_picture(
         points,
         "estimate, made without the output's own rating",
@@ -114,7 +106,13 @@ def _picture(
     )
 
 
-def _inside(interval: Interval, people: FloatArray) -> Interval:
-    """The interval as far as ratings go."""
-    low, high = interval
-    return max(low, float(people.min())), min(high, float(people.max()))
+def _point(
+    people: FloatArray, estimates: FloatArray, unit: IntArray
+) -> CalibrationPoint:
+    """The mean rating of outputs with alike estimates, by Student's t over their units."""
+    mean = float(people.mean())
+    size = effective_size(people - mean, unit)
+    half = student(max(size - 1, 1)) * float(people.std()) / math.sqrt(max(size - 1, 1))
+    return CalibrationPoint(
+        at=float(estimates.mean()), mean=mean, interval=(mean - half, mean + half)
+    )

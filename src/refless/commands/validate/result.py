@@ -44,7 +44,6 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
-from refless.stats.contrast import VERDICTS
 
 LIMITS = (
     (
@@ -146,11 +145,6 @@ class ValidateResult(Result):
         return self.validation.estimates.on(self.validation.pool.scale)
 
     @property
-    def percent(self) -> bool:
-        """Whether ratings are passes and fails."""
-        return {*self.validation.pool.ratings.values.tolist()} <= {*VERDICTS}
-
-    @property
     def span(self) -> float:
         """The raters' units in 1 of the errors."""
         low, high = self.validation.pool.scale or (0.0, 1.0)
@@ -167,7 +161,7 @@ class ValidateResult(Result):
             self.unit[told],
             self.span,
             self.next_command,
-            of_verdicts=self.percent,
+            of_verdicts=self.validation.pool.of_verdicts,
         )
 
     def _shown(self) -> Document:
@@ -205,7 +199,7 @@ class ValidateResult(Result):
             self.people,
             self.estimates.values,
             np.argsort(self.listed),
-            percent=self.percent,
+            percent=self.validation.pool.of_verdicts,
             doubt=document.cards[0].state != "yes",
         )
         return replace(document, outputs=outputs)
