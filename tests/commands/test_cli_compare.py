@@ -618,11 +618,9 @@ def test_item_differences() -> None:
     """The JSON has what the picture piles up: of each item rated for both, new less old."""
     rows = partly(outputs(), 24)
     result = compared(rows, system=ORDER)
-    gaps = [
-        float(new["rating"]) - float(old["rating"])
-        for old, new in zip(*(of_system(rows, name) for name in ORDER), strict=True)
-        if new["rating"] is not None
-    ]
+    old, new = (column(of_system(rows, name), "rating") for name in ORDER)
+    pairs = zip(old, new, strict=True)
+    gaps = [after - before for before, after in pairs if after is not None]
     assert sorted(result.to_dict()["item_differences"]) == pytest.approx(sorted(gaps))
     wins = result.comparison.pairs[0].item_wins
     assert wins.higher.value == pytest.approx(np.mean(np.array(gaps) > 0))

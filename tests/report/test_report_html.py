@@ -108,7 +108,7 @@ def any_report(request: pytest.FixtureRequest) -> str:
 
 
 def test_answers_are_short(report: str, worth: str) -> None:
-    """Of one page in at most twenty words, and all that is the same on every page is folded."""
+    """They have at most twenty words, and all that is the same on every page is folded."""
     for page in (report, worth):
         (answer,) = re.findall('<p class="answer">(.*?)</p>', page)
         assert len(answer.replace("\xa0", " ").split()) <= 20
