@@ -16,7 +16,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run_well("demo", "--out-dir", "sample")
     assert "SIMULATED" in ran.out.splitlines()[0]
     assert "Agreement with people" in ran.out
-    assert "expects your raters to give" in ran.out
+    assert "Your raters would give" in ran.out
     assert not too_wide(ran.out)
     commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
     assert (

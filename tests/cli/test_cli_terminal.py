@@ -50,7 +50,9 @@ def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert option.help, f"{option.name} has no help"
     assert bool(below) == bool(rare)
     assert len(listed) + 1 <= MOST_FLAGS
-    assert help_of(function_of(name)).split("\n")[0] == COMMANDS[name].sentence
+    sentence, example, *_ = help_of(function_of(name)).split("\n\n")
+    assert sentence == COMMANDS[name].sentence
+    assert example.startswith("For example: refless ")
 
 
 def test_help_lists_commands() -> None:

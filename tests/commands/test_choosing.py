@@ -94,7 +94,7 @@ def test_without_rated_texts_nothing_is_promised() -> None:
     """A random draw."""
     for units in (outputs_to_draw(None, OUTPUTS), items_to_draw(None, OUTPUTS, PAIR)):
         found = draw(units, 5, 0, wanted(None))
-        assert (found.way, found.curve, found.needed) == ("random", (), 0)
+        assert (found.way, found.curve, found.needed) == ("random", (), None)
 
 
 def test_ratings_of_one_number_promise_nothing() -> None:
@@ -106,15 +106,19 @@ def test_ratings_of_one_number_promise_nothing() -> None:
         items_to_draw(fitted, OUTPUTS, PAIR),
     ):
         found = draw(units, 4, 0, 0.1)
-        assert (found.way, found.curve, found.needed) == ("random", (), 0)
+        assert (found.way, found.curve, found.needed) == ("random", (), None)
 
 
 def test_needed_is_the_least_number() -> None:
     """One fewer is too few; where all are too few it is 0."""
     units = outputs_to_draw(FITTED, OUTPUTS)
     found = draw(units, 5, 0, 0.12)
-    assert units.half_width(found.needed) <= 0.12 < units.half_width(found.needed - 1)
-    assert draw(units, 5, 0, 0.01).needed == 0
+    assert (
+        units.half_width(found.needed)
+        <= 0.12
+        < units.half_width((found.needed or 0) - 1)
+    )
+    assert draw(units, 5, 0, 0.01).needed is None
 
 
 def test_half_width_by_hand() -> None:

@@ -1,5 +1,6 @@
 """refless judge: metric columns against human ratings."""
 
+import re
 from itertools import product
 from pathlib import Path
 
@@ -567,10 +568,10 @@ def test_scores_on_another_scale(graded: Path) -> None:
         in told
     )
     assert (
-        "By how much the judge is too kind or too strict: the judge's scores are not"
+        "by how much the judge is too kind or too strict: the judge's scores are not"
         in told
     )
-    assert "may rank systems" in told
+    assert "May rank systems" in told or "may rank systems" in told
     assert "estimate a mean" not in told
 
 
@@ -587,18 +588,12 @@ def test_strange_scores_are_noted(graded: Path, column: str, note: str) -> None:
 
 
 def test_report_holds_the_worst(graded: Path, tmp_path: Path) -> None:
-    """Twenty rows on which judge and people are farthest apart, with the judge's reasons."""
+    """All rows with the judge's reasons, sorted by how far judge and people are apart."""
     report = tmp_path / "report.html"
     said(graded, "judge", "-o", report)
     page = report.read_text()
-    assert "Worst disagreements of judge" in page
-    off = [
-        f"because of {i:03}."
-        for i, row in enumerate(grades())
-        if row["rating"] != row["judge"]
-    ]
-    assert sum(reason in page for reason in off) == 20
-    assert page.count("because of") == 20
+    assert all(f"judge: because of {i:03}." in page for i in range(len(grades())))
+    assert re.search('<select id="sort">\\s*<option value="judge">', page)
 
 
 def test_turned_scores_of_rows_without_a_rating(tmp_path: Path) -> None:
@@ -795,7 +790,7 @@ def test_a_judge_who_says_one_thing_estimates_nothing(
         {"id": f"{i}", "rating": rating, "judge": 3} for i, rating in enumerate(ratings)
     ]
     told, _ = said(table(tmp_path / "flat.csv", rows), "judge", *passing)
-    assert "Whether it can estimate a" in told
+    assert "Not claimed: whether it can estimate a" in told
     assert "it says the same of every row" in told
 
 

@@ -218,7 +218,7 @@ def test_the_gate_comes_first_on_the_page(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "gate.html"
     gated(folder, *SCALE, "--min-mean", 4.9, "--min-coverage", 0.1, "-o", page)
     html = page.read_text(encoding="utf-8")
-    assert html.index("Gate failed: the mean") < html.index("expects your raters")
+    assert html.index("Gate failed: the mean") < html.index("Rests on estimates")
 
 
 @pytest.mark.parametrize("scale", [(), SCALE], ids=["no scale", "scale"])

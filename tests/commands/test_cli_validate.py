@@ -342,7 +342,7 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
 
 
 def test_the_verdict_comes_first(tmp_path: Path) -> None:
-    """A sentence before the table."""
+    """A few words before the table; the page has the command that goes on."""
     pool = simulate(150).pool
     columns = zip(pool.texts, pool.sources, (1 + 4 * pool.human).tolist(), strict=True)
     rows = [
@@ -355,7 +355,8 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     out = ran.out
     said = " ".join(out.split())
     found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
-    assert said.startswith(found["verdict"])
+    assert said.startswith("Yes: better than guessing the average, 3.4, for every")
+    assert found["verdict"] in said
     assert out.index("Side by side on the same texts") < out.index(
         "Agreement with people"
     )
@@ -363,9 +364,7 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     assert found["verdict"].lower().startswith(f"use {best}: it agrees".lower())
     assert not too_wide(out)
     html = page.read_text(encoding="utf-8")
-    assert '<div class="opening">' in html  # all methods side by side, as a picture
-    assert "<pre tabindex" in html
-    assert "refless score OUTPUTS" in html
+    assert "refless score OUTPUTS" in html.split('<section id="numbers"')[0]
 
 
 def test_nothing_to_recommend(tmp_path: Path) -> None:
@@ -373,10 +372,11 @@ def test_nothing_to_recommend(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     rows = [{"text": t, "rating": int(rng.integers(1, 6))} for t in headlines(60)]
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *SCALE)
-    assert ran.out.startswith("Use none: no agreement with people is shown")
+    assert ran.out.startswith("Not shown to be better than guessing the average, 3.3")
+    assert "Use none: no agreement with people is shown" in ran.line
     assert "refless score" not in ran.out
     few = run("validate", jsonl(tmp_path / "f.jsonl", rows[:12]), *SCALE)
-    assert "12 estimates are too few to tell which estimator to use." in few.out
+    assert few.out.startswith("Not known: 12 estimates are too few to tell.")
     assert "refless score" not in few.out
 
 
@@ -400,8 +400,8 @@ def test_what_is_ahead_comes_first_on_real_ratings(
     path = DATA / "edits" / "grammar.jsonl"
     monkeypatch.setattr("refless.commands.validate.run.AT_MOST", 300)
     ran = validated(path, "--group", "item", "--scale", 0, 100, estimator="gp")
-    first = " ".join(ran.out.split("\n\n")[0].split())
-    assert "length is ahead of it in Spearman by 0." in first
+    assert ran.out.startswith("Not shown to be better than guessing the average")
+    assert "length is ahead of it in Spearman by 0." in ran.line
     assert "refless score" not in ran.out
 
 

@@ -88,9 +88,7 @@ def test_a_system_without_ratings() -> None:
         row | {"rating": None if row["system"] == "new" else row["rating"]}
         for row in rated()
     ]
-    assert "Nothing can be said of new and old: no output of new is rated." in str(
-        compared(rows)
-    )
+    assert "Not known: no output of new is rated." in str(compared(rows))
 
 
 def test_annotators_without_a_name_for_what_they_rated() -> None:

@@ -22,12 +22,12 @@ from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed
 from refless.registry.signature import Signature
 from refless.report.document import (
+    Card,
     Document,
     Figure,
     Section,
-    Stored,
     Table,
-    TextStore,
+    folded,
     plain,
 )
 from refless.report.html import as_html
@@ -138,36 +138,50 @@ WHOLE = Document(
             figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
             table=CHART,
         ),
-        Section(
-            title="Misses",
-            texts=(1,),
-            cells=(("t2", "0.5"),),
-            header=("id", "off", "text"),
-        ),
         Section(lines=("look out",), warning=True),
-        Section(title="Points", points=("a point",)),
-    ),
-    store=TextStore(
-        header=("people",),
-        texts=(
-            Stored(id="t1", cells=(), text="one"),
-            Stored(id="t2", cells=(), text="two"),
-        ),
-        title="Texts",
     ),
     signatures=("m|v:1",),
 )
 
 
 def test_text_leaves_figures_out() -> None:
-    """Warnings first, the verdict next, no drawing, stored texts written out, signature last."""
+    """Warnings first, the verdict next, no drawing, signature last."""
     lines = as_text(WHOLE).splitlines()
     assert lines[0] == "look out"
     assert lines[2] == "All is said."
     assert lines[-1] == "signature: m|v:1"
-    assert not {"Drawn", "Points", "seen"} & {*lines}
-    assert ["t2", "0.5", "two"] in [line.split() for line in lines]
-    assert "| t2 | 0.5 | two |" in as_markdown(WHOLE)
+    assert not {"Drawn", "seen"} & {*lines}
+    assert "| a | 1 |" in as_markdown(WHOLE)
+
+
+def test_order_of_a_page_with_a_card() -> None:
+    """The answer, what to do now, the numbers, and last what it rests on; folded on a page."""
+    card = Card(
+        topic="t",
+        question="Is it?",
+        state="yes",
+        label="Yes",
+        answer="It is.",
+        rests="Rests on all.",
+        advice="take it.",
+        command="refless demo",
+    )
+    numbers = folded([Section(title="Table", table=CHART)])
+    document = Document(
+        title="Heading", cards=(card,), notes=("a limit",), sections=numbers
+    )
+    said = as_text(document)
+    page = as_html(document)
+    order = ["It is.", "Rests on all.", "take it.", "refless demo", "Table", "a limit"]
+    assert sorted(order, key=said.index) == order
+    assert sorted(order, key=page.index) == order
+    head, *folds = page.split('<details class="fold">')
+    assert "take it." in head
+    assert [re.findall("<h2[^>]*>(.*?)</h2>", fold)[0] for fold in folds] == [
+        "The numbers",
+        "What this rests on, and what it does not say (1)",
+        "How these numbers came about",
+    ]
 
 
 def test_html_folds_a_table_under_its_chart() -> None:

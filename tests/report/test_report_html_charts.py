@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refless.report.charts import Dot, Line, chart, row_chart
+from refless.report.charts import Line, row_chart
 from refless.report.plot import axis_over
 from refless.report.templates import escaped
 
@@ -51,36 +51,6 @@ def test_axis_of_nothing() -> None:
 
 def parsed(svg: str) -> ET.Element:
     return ET.fromstring(svg)
-
-
-def test_scatter_puts_points_where_they_belong() -> None:
-    """Each text with an estimate once; and its label."""
-    x = axis_over([0, 1], "estimate")
-    y = axis_over([0, 10], "people")
-    dots = [
-        Dot(x=0.0, y=0.0, text=0),
-        Dot(x=1.0, y=10.0, text=1),
-        Dot(x=math.nan, y=5.0, text=2),
-    ]
-    drawn = chart(x, y, 'three "texts" & more', dots=dots, diagonal=True)
-    svg = parsed(drawn)
-    circles = {c.get("data-t"): c for c in svg.iter("circle") if c.get("data-t")}
-    assert set(circles) == {"0", "1"}
-    places = {
-        k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in circles.items()
-    }
-    assert places["0"][0] < places["1"][0]
-    assert places["0"][1] > places["1"][1]
-    assert svg.get("aria-label") == 'three "texts" & more'
-
-
-def test_diagonal_is_where_both_axes_agree() -> None:
-    """x = y is drawn between the values that both axes have, and not where there are none."""
-    apart = chart(axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
-    assert "mark c2" not in apart
-    assert "mark c2" in chart(
-        axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True
-    )
 
 
 def test_rows_say_what_is_undefined() -> None:

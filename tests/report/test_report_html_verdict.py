@@ -8,7 +8,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 from records import estimates_of
-from refless.commands.score.document import verdict as worth
+from refless.commands.score.card import card_of
 from refless.commands.validate.validation import Validation, validation
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import RatedPool
@@ -112,12 +112,18 @@ def test_interval_over_annotators() -> None:
 def test_worth_of_outputs() -> None:
     """The mean, which is in the raters' units, with the abstention; none where there is none."""
     mean = Mean(mean=3.0, mean_interval=(2.6, 3.4), n=40, n_scored=36)
-    assert worth("The Gaussian process", mean, (1, 5)) == (
-        "The Gaussian process expects your raters to give these 40 outputs 3.00 [2.60, 3.40] on "
-        "average on a scale of 1 to 5; it abstains on 10 %."
+    name = "the Gaussian process"
+    card = card_of(name, mean, (1, 5), (), of_verdicts=False)
+    assert card.answer == (
+        "Your raters would give these 40 outputs 3.0 on average (2.6 to 3.4), of 1 to 5."
     )
-    assert "3.00 [2.60, 3.40] on average;" in worth("The Gaussian process", mean, None)
+    assert "abstains on 10 %" in card.rests
+    rate = Mean(mean=0.3, mean_interval=(0.26, 0.34), n=40, n_scored=36)
+    passed = card_of(name, rate, None, (), of_verdicts=True)
+    assert "a pass in 30 % (26 % to 34 %)." in passed.answer
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
-    assert worth("The Gaussian process", nothing, None) == (
-        "The Gaussian process has no estimate for these 40 outputs."
+    unknown = card_of(name, nothing, None, (), of_verdicts=False)
+    assert (unknown.state, unknown.answer) == (
+        "open",
+        "Not known: the Gaussian process has no estimate for these 40 outputs.",
     )

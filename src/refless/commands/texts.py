@@ -2,31 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from refless.data.records import Estimates
-from refless.registry.arrays import IntArray
 from refless.report.document import Section, Table
 from refless.report.export import Cell
-from refless.report.wording import REASONS, percent, with_interval, with_intervals
-
-MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
-HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
-
-
-def drawn(order: IntArray, seed: int) -> IntArray:
-    """Of rows in an order of their own those that a scatter plot shows."""
-    if len(order) <= MOST_POINTS:
-        return order
-    chosen = np.random.default_rng(seed).choice(len(order), MOST_POINTS, replace=False)
-    return order[np.sort(chosen)]
-
-
-def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
-    """A stored text's cells under `HEADER`, after what people gave."""
-    ends = float(estimates.low[i]), float(estimates.high[i])
-    value = with_interval(float(estimates.values[i]), ends)
-    return value, str(estimates.support[i]), estimates.reasons[i]
+from refless.report.wording import REASONS, percent, with_intervals
 
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:

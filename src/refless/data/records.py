@@ -205,6 +205,11 @@ class RatedPool(Texts):
     scale: Scale | None = None
     named: bool = False
 
+    @property
+    def of_verdicts(self) -> bool:
+        """Whether all ratings are passes and fails: 1 and 0."""
+        return bool(np.isin(self.ratings.values, (0, 1)).all())
+
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}
 

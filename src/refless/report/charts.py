@@ -3,7 +3,6 @@
 Classes `c0` to `c3` tell series apart by colour, and by dashes where colours might be confused.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,24 +16,17 @@ from refless.report.plot import (
     axis_over,
 )
 from refless.report.templates import rendered
-from refless.report.wording import labels, number, with_intervals
+from refless.report.wording import (
+    labels,
+    number,
+    percent_with_interval,
+    with_intervals,
+)
 from refless.stats.intervals import UNDEFINED, Interval
 
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
 MOST_ROWS = 30  # of a chart; its table has all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
-    """A text as a point to hover and to focus; one with an undefined x is not drawn.
-
-    `text` is its place among the stored texts.
-    """
-
-    x: float
-    y: float
-    text: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,49 +48,9 @@ class Line:
     style: str = "c0"
 
 
-def chart(
-    x: Axis,
-    y: Axis,
-    label: str,
-    *,
-    dots: Sequence[Dot] = (),
-    lines: Sequence[Line] = (),
-    marks: Sequence[Mark] = (),
-    diagonal: bool = False,
-) -> str:
-    """One drawing, its layers from the lowest to the highest.
-
-    Args:
-        x, y: the axes; if y has names, its rows are `lines`.
-        label: the words of a screen reader.
-        dots: texts as points, which can be hovered and focused.
-        lines: a point with an interval in each row.
-        marks: values of x.
-        diagonal: whether the line x = y is drawn.
-    """
-    frame = _frame(x, y)
-    low = max(x.low, y.low)
-    high = min(x.high, y.high)
-    points = [dot for dot in dots if not math.isnan(dot.x)]
-    return rendered(
-        "refless.report",
-        "chart.svg",
-        frame=frame,
-        top=TOP,
-        label=label,
-        points=points,
-        linked=bool(dots),
-        lines=[*zip(y.ticks, lines, strict=False)],
-        marks=marks,
-        diagonal=(low, high) if diagonal and low < high else None,
-    )
-
-
 def _frame(x: Axis, y: Axis) -> PlotFrame:
-    """The frame with room for the names of y, a row each; of usual size without names."""
-    if not y.names:
-        return PlotFrame(x=x, y=y)
-    longest = max(map(len, y.names))
+    """The frame with room for the names of y, a row each."""
+    longest = max(map(len, y.names), default=0)
     start = 30 + round(8.4 * longest)
     return PlotFrame(x=x, y=y, start=start, height=TOP + ROW * len(y.names) + BOTTOM)
 
@@ -132,7 +84,15 @@ def row_chart(
     ticks = tuple(n - i - 0.5 for i in range(n))
     y = Axis(label="", low=0, high=max(n, 1), ticks=ticks, step=1, names=names)
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
-    return chart(x, y, label, lines=lines, marks=marks)
+    return rendered(
+        "refless.report",
+        "chart.svg",
+        frame=_frame(x, y),
+        top=TOP,
+        label=label,
+        lines=[*zip(y.ticks, lines, strict=False)],
+        marks=marks,
+    )
 
 
 def charted(
@@ -147,6 +107,7 @@ def charted(
     numeric: tuple[bool, ...] = (),
     lines: tuple[str, ...] = (),
     width: int = 30,
+    shares: bool = False,
 ) -> Section:
     """A table of named values with their intervals and more cells, and the same as a row chart.
 
@@ -156,11 +117,15 @@ def charted(
         caption: of the chart; axis, label, zero: as of `row_chart`.
         numeric: as of `Table`; lines: of the section.
         width: columns that a name has at most.
+        shares: whether values are shares, told in percent.
     """
     names = labels([line.name for line, _ in entries], width)
     drawn = [line for line, _ in entries]
     intervals = [line.interval for line in drawn]
     values = with_intervals([line.value for line in drawn], intervals)
+    if shares:
+        parts = [percent_with_interval(line.value, line.interval) for line in drawn]
+        values = tuple(parts)
     rows = tuple(
         (names[line.name], value, *cells)
         for (line, cells), value in zip(entries, values, strict=True)

@@ -1,11 +1,9 @@
 """A report as plain data: one document, which terminal, Markdown and HTML show each their way."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
-
-from refless.registry.dialect import called
-from refless.report.wording import clipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +40,14 @@ class Figure:
     Attributes:
         svg: the drawing, as safe SVG (`charts` makes it).
         caption: what it shows, and how to read it.
-        table: its data; None where the texts' own table holds it.
+        table: its data; None where a table of the page holds it.
         keys: the legend.
-        linked: whether its points are texts, shown when a point is hovered or focused.
     """
 
     svg: str
     caption: str
     table: Table | None = None
     keys: tuple[Key, ...] = ()
-    linked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,55 +56,18 @@ class Section:
 
     Attributes:
         lines: paragraphs; one that begins with two spaces is a command line.
-        points: a list, in HTML alone.
         figures: charts, in HTML alone; one that draws the section's own table folds it away.
         table: a table.
-        texts: places of stored texts; `cells` go before each, and `header` names all columns.
         warning: whether it is to be said before all else.
-        opening: whether a page opens with it, beside the verdict.
-        folded: whether a page folds it away below its title.
+        folded: whether a page folds it away, among the numbers.
     """
 
     title: str = ""
     lines: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     table: Table | None = None
-    texts: tuple[int, ...] = ()
-    cells: tuple[tuple[str, ...], ...] = ()
-    header: tuple[str, ...] = ()
     warning: bool = False
-    opening: bool = False
     folded: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """One text, stored once.
-
-    Attributes:
-        id: its name.
-        cells: numbers of its own, under the store's header.
-        text: the whole text; the page clips it.
-    """
-
-    id: str
-    cells: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextStore:
-    """The texts of a report, each once.
-
-    Attributes:
-        header: names of the cells, that of what people gave first.
-        title: what the texts are.
-    """
-
-    header: tuple[str, ...]
-    texts: tuple[Stored, ...]
-    title: str
 
 
 State = Literal["yes", "no", "with", "open"]
@@ -144,12 +103,14 @@ class OutputShown:
 
     Attributes:
         text: what it wrote; people, judge, estimate: numbers, None if there is none.
+        why: what the judge said of it, or "".
     """
 
     text: str
     people: float | None
     judge: float | None
     estimate: float | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,10 +119,10 @@ class SideBySide:
 
     Attributes:
         systems: names of the columns; judge: name of the scores, "" without them.
-        apart: from where on judge and people are far apart; percent: whether ratings are passes.
+        apart: from where on judge and people are far apart, 0 in other units.
+        percent: whether ratings are passes.
         items: name or source of each item; answers: [n][system], None where it has none.
         doubt: whether estimates are not shown to help.
-        file: where all texts are.
     """
 
     systems: tuple[str, ...]
@@ -171,7 +132,11 @@ class SideBySide:
     items: tuple[str, ...]
     answers: tuple[tuple[OutputShown | None, ...], ...]
     doubt: bool
-    file: str
+
+    def has(self, number: str) -> bool:
+        """Whether any output has a number: people, judge or estimate."""
+        outputs = chain.from_iterable(self.answers)
+        return any(getattr(one, number, None) is not None for one in outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,11 +145,10 @@ class Document:
 
     Attributes:
         title: its heading, in HTML alone.
-        verdict: the one sentence at the top.
-        notes: what it rests on.
+        verdict: the one sentence at the top; of a document with cards their answers stand there.
+        notes: what it rests on; beside cards folded away.
         facts: numbers that stand out, in HTML alone: a name, the value, more about it.
         sections: all the rest; warnings among them are shown first.
-        store: the texts, in HTML alone.
         signatures: what made the numbers.
         command: the command line that made the report, in HTML alone.
         cards: questions with their answers, before all sections.
@@ -196,80 +160,63 @@ class Document:
     notes: tuple[str, ...] = ()
     facts: tuple[tuple[str, str, str], ...] = ()
     sections: tuple[Section, ...] = ()
-    store: TextStore | None = None
     signatures: tuple[str, ...] = ()
     command: str = ""
     cards: tuple[Card, ...] = ()
     outputs: SideBySide | None = None
 
 
-def plain(document: Document) -> Iterable[Section]:
-    """The document as text and Markdown show it: warnings, verdict, notes, sections, signatures.
+def folded(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The sections as numbers that a page folds away."""
+    return tuple(replace(section, folded=True) for section in sections)
 
-    Figures and lists are left out, and sections of nothing else; rows on texts become tables.
+
+def plain(document: Document) -> Iterable[Section]:
+    """The document as text and Markdown show it, in the order of a page; notes come last.
+
+    Figures are left out, and sections of nothing else.
     """
-    yield from (section for section in document.sections if section.warning)
-    for lines in ((document.verdict,), document.notes):
-        if any(lines):
-            yield Section(lines=lines)
-    for section in document.sections:
-        if section.texts and document.store is not None:
-            yield Section(title=section.title, lines=section.lines)
-            yield Section(table=_with_texts(section, document.store))
-        elif not section.warning and (section.lines or section.table):
-            yield section
-    yield from _of_cards(document.cards)
+    cards = document.cards
+    sections = [
+        *filter(lambda section: section.lines or section.table, document.sections)
+    ]
+    notes = [Section(lines=document.notes)] if document.notes else []
+    yield from (section for section in sections if section.warning)
+    if document.verdict:
+        yield Section(lines=(document.verdict,))
+    if len(cards) == 1:
+        yield from _opening(cards[0])
+    if not cards:
+        yield from notes
+    yield from (part for part in sections if not (part.warning or part.folded))
+    if len(cards) > 1:
+        yield _answers(cards)
+    for card in cards:
+        if card.advice:
+            yield _advice(card, card.topic if len(cards) > 1 else "Do now")
+    yield from (replace(part, folded=False) for part in sections if part.folded)
+    if cards:
+        yield from notes
     yield from (
         Section(lines=(f"signature: {signature}",)) for signature in document.signatures
     )
 
 
-def _of_cards(cards: Iterable[Card]) -> Iterable[Section]:
-    """The answers as a table, then what to do now."""
+def _opening(card: Card) -> Iterable[Section]:
+    """The answer to the one question, and what it rests on."""
+    yield Section(lines=(card.answer,))
+    if card.rests:
+        yield Section(lines=(card.rests,))
+
+
+def _answers(cards: Iterable[Card]) -> Section:
+    """The answers to several questions as a table."""
     rows = tuple((SIGNS[card.state], card.topic, card.answer) for card in cards)
-    if rows:
-        header = ("", "", "answer")
-        yield Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
-    for card in cards:
-        if card.advice:
-            command = (f"  {card.command}",) if card.command else ()
-            yield Section(lines=(f"{card.topic}: {card.advice}", *command))
+    header = ("", "", "answer")
+    return Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
 
 
-def _with_texts(section: Section, store: TextStore) -> Table:
-    """The rows on texts as a table, with the texts in its last column."""
-    texts = [clipped(store.texts[place].text) for place in section.texts]
-    rows = zip(section.cells, texts, strict=True)
-    numbers = [True] * (len(section.header) - 2)
-    return Table(
-        header=section.header,
-        rows=tuple((*cells, text) for cells, text in rows),
-        numeric=(False, *numbers, False),
-    )
-
-
-def caveats() -> Section:
-    """Limits of this report (Caglayan et al. 2020, section 6)."""
-    return Section(
-        title="What the numbers do not show",
-        points=(
-            (
-                "That a system writes as well as people do. Agreement with annotators, even better "
-                "than one annotator's, is about ranking these texts; it is no human parity."
-            ),
-            (
-                "That a small difference matters, or that two numbers are equal. Where the "
-                "interval of a difference contains 0, no difference is shown: collect more ratings."
-            ),
-            (
-                "That a high correlation is enough. A correlation is an average over these texts: "
-                "it can hide texts that are badly wrong, and texts written to please a metric."
-            ),
-            (
-                "That it carries over. Other tasks, systems, lengths or annotators need ratings of "
-                f"their own; validate with {called('group', 'system')} or source says how "
-                "much is lost."
-            ),
-            "That people agree, or are right. The human rating here is the mean of these ratings.",
-        ),
-    )
+def _advice(card: Card, lead: str) -> Section:
+    """The line on what to do now, with the command that does it."""
+    command = (f"  {card.command}",) if card.command else ()
+    return Section(lines=(f"{lead}: {card.advice}", *command))

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from itertools import count
 
 from refless.report.document import (
     Document,
@@ -12,11 +13,8 @@ from refless.report.document import (
     SideBySide,
     plain,
 )
-from refless.report.templates import escaped, readable, rendered
+from refless.report.templates import readable, rendered
 
-CLIP = 400  # characters of a text that the page keeps
-ROOM = 1_800_000  # bytes that all texts together may take
-BYTES = 1_000  # of one text
 LETTERS = 12_000_000  # of all texts side by side
 SHORTEST = 300  # letters that each of them keeps
 
@@ -24,35 +22,38 @@ SHORTEST = 300  # letters that each of them keeps
 def as_html(document: Document) -> str:
     """The whole file."""
     style = _resource("report.css")
-    script = _resource("report.js")
+    script = ""
     if document.cards:
         style += _resource("cards.css")
     if document.outputs is not None:
         style += _resource("outputs.css")
-        script += _resource("outputs.js")
+        script = _resource("outputs.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    n = len(document.store.texts) if document.store else 0
     return rendered(
         "refless.report",
         "report.html",
         document=document,
         chapters=_chapters(document.sections),
-        clip=clip,
-        room=min(BYTES, ROOM // max(1, n)),
         style=style,
         script=script,
         policy=policy,
         table_data=_table_data(document.outputs),
+        place=count(1).__next__,
     )
 
 
 def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
     """The text and tables of a document for a notebook, without any style of their own."""
-    sections = [*plain(document)]
-    return rendered("refless.report", "fragment.html", sections=sections, notes=notes)
+    return rendered(
+        "refless.report",
+        "fragment.html",
+        sections=[*plain(document)],
+        notes=notes,
+        place=count(1).__next__,
+    )
 
 
 def _table_data(outputs: SideBySide | None) -> dict[str, object]:
@@ -70,6 +71,8 @@ def _table_data(outputs: SideBySide | None) -> dict[str, object]:
         "judge": outputs.judge,
         "apart": outputs.apart,
         "percent": outputs.percent,
+        "estimates": outputs.has("estimate"),
+        "rated": outputs.has("people"),
         "rows": rows,
     }
 
@@ -77,14 +80,15 @@ def _table_data(outputs: SideBySide | None) -> dict[str, object]:
 def _as_lists(
     answers: Iterable[OutputShown | None], longest: int
 ) -> list[list[object] | None]:
-    """Text, rating, score and estimate of each; None of a version that has no answer."""
+    """Text, rating, score, estimate and reason of each; None of a version without an answer."""
     lists: list[list[object] | None] = []
     for answer in answers:
         if answer is None:
             lists.append(None)
         else:
             text = readable(answer.text[:longest])
-            lists.append([text, answer.people, answer.judge, answer.estimate])
+            why = readable(answer.why[:longest])
+            lists.append([text, answer.people, answer.judge, answer.estimate, why])
     return lists
 
 
@@ -104,19 +108,9 @@ def _chapters(sections: Iterable[Section]) -> list[list[Section]]:
     """Each section with a title, and those without one that continue it."""
     chapters: list[list[Section]] = []
     for section in sections:
-        if section.warning or section.opening:
+        if section.warning:
             continue
         if section.title or not chapters:
             chapters.append([])
         chapters[-1].append(section)
     return chapters
-
-
-def clip(text: str, room: int) -> str:
-    """The text escaped, at most 400 characters of it and so many bytes; an ellipsis if cut."""
-    start = text[:CLIP]
-    safe = escaped(start)
-    while len(safe.encode()) > room:
-        start = start[: len(start) * room // len(safe.encode())]
-        safe = escaped(start)
-    return safe if len(start) == len(text) else safe + "…"

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from refless.registry.plural import counted
 from refless.report.document import Figure
@@ -179,32 +180,46 @@ def _nearest(levels: Sequence[float], value: float) -> int:
     return min(range(len(levels)), key=lambda k: (abs(levels[k] - value), -k))
 
 
-def estimates_picture(
-    estimates: Sequence[float], people: Sequence[float], average: float
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationPoint:
+    """Alike predictions: their mean, and the mean of what people give with its interval."""
+
+    at: float
+    mean: float
+    interval: Interval
+
+
+def calibration_picture(
+    points: Sequence[CalibrationPoint],
+    across_label: str,
+    upwards: str,
+    caption: str,
+    *,
+    dots: Sequence[tuple[float, float]] = (),
+    average: float | None = None,
 ) -> Figure:
-    """Estimates that know nothing of an output's own rating, against these ratings.
+    """Predictions against what people give, around the dashed line of perfect ones.
 
     Args:
-        estimates, people: [n] in the raters' units; of many every k-th is drawn.
-        average: the mean rating.
+        points: groups of alike predictions.
+        across_label, upwards: of the axes.
+        caption: the words below, which say how to read it.
+        dots: single predictions with what people give; of many every k-th is drawn.
+        average: of what people give, a line across.
     """
-    stride = 1 + len(people) // MOST_DOTS
-    axis = axis_over(
-        [*people, *estimates], "estimate, made without the output's own rating"
-    )
-    dots = sorted(zip(estimates, people, strict=True))[::stride]
+    stride = 1 + len(dots) // MOST_DOTS
+    ends = [value for point in points for value in (point.at, *point.interval)]
+    axis = axis_over([*chain.from_iterable(dots), *ends], across_label)
     svg = rendered(
         "refless.report",
-        "estimates.svg",
+        "calibration.svg",
         axis=axis,
         across=across,
-        dots=dots,
+        points=points,
+        dots=sorted(dots)[::stride],
         average=average,
-        label=f"Estimates against ratings of {counted(len(people), 'output')}",
-        average_text=number(average, 2),
-    )
-    caption = (
-        "A dot an output. Good estimates lie along the dashed line; a cloud as wide as it is high "
-        "tells no more than the average."
+        axis_text=lambda value: number(value, 2),
+        upwards=upwards,
+        label=f"{across_label}, against {upwards}",
     )
     return Figure(svg=svg, caption=caption)

@@ -30,6 +30,7 @@ def environment(package: str) -> Any:  # noqa: ANN401 - jinja2 is imported lazil
         undefined=StrictUndefined,
     )
     templates.filters["prose"] = prose
+    templates.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return templates
 
 

@@ -76,6 +76,16 @@ def percent(share: float) -> str:
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
+def percent_with_interval(share: float, interval: Sequence[float]) -> str:
+    """`30 % [18 %, 45 %]`, or a dash; the share alone where there is no interval."""
+    low, high = interval
+    if share != share:
+        return "-"
+    return percent(share) + (
+        f" [{percent(low)}, {percent(high)}]" if low == low else ""
+    )
+
+
 def exact_percent(share: float) -> str:
     """A share that somebody has set: `2.5 %`."""
     return f"{100 * share:.4g} %"
@@ -153,13 +163,12 @@ def title(name: str) -> str:
 
 def measure(agreement: Any, name: str) -> str:  # noqa: ANN401 - a record of `evaluation`
     """A measure of an Agreement with its interval."""
-    return with_interval(
-        getattr(agreement, name), agreement.interval_of(name), MEASURES[name]
-    )
+    value = getattr(agreement, name)
+    return with_interval(value, getattr(agreement, f"{name}_interval"), MEASURES[name])
 
 
 def clipped(text: str, width: int = 40) -> str:
-    """The text on one line, at most `width` columns of a terminal.
+    """The text on one line, at most `width` columns of a terminal, cut between words if it can be.
 
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
@@ -168,7 +177,11 @@ def clipped(text: str, width: int = 40) -> str:
     line = "".join(map(_visible, " ".join(text.split())))
     if cell_len(line) <= width:
         return line
-    return set_cell_size(line, width - 3).rstrip() + "..."
+    start = set_cell_size(line, width - 3)
+    whole, _, part = start.rpartition(" ")
+    if len(whole) > len(part) and not line.startswith(f"{start} "):
+        start = whole
+    return start.rstrip() + "..."
 
 
 def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str]:

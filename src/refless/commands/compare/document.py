@@ -11,12 +11,13 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
+from refless.report.units import RatingUnits
 from refless.report.wording import (
-    fact,
     labels,
     number,
     p_value,
     percent,
+    percent_with_interval,
     with_interval,
 )
 from refless.stats.answers import Answer, Estimate
@@ -81,17 +82,6 @@ def swapped(pair: Pair) -> Pair:
     )
 
 
-def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
-    """The numbers that stand out if two systems are compared."""
-    pair = turned(pair)
-    name = labels([pair.second], NAME)[pair.second]
-    answer = pair.difference
-    return (
-        ("Difference", *fact(answer.value, answer.interval)),
-        (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
-    )
-
-
 def speaks_for_unrated(pair: Pair) -> bool:
     """Whether ratings of some items speak for those that nobody rated."""
     return (
@@ -131,9 +121,11 @@ def value_of(answer: Answer | Estimate) -> str:
     return with_interval(answer.value, answer.interval)
 
 
-def line_of(name: str, answer: Answer | Estimate) -> Line:
-    """The line of an answer in a chart."""
-    return Line(name=name, value=answer.value, interval=answer.interval)
+def line_of(name: str, answer: Answer | Estimate, factor: int = 1) -> Line:
+    """The line of an answer in a chart, times a factor."""
+    low, high = answer.interval
+    ends = (factor * low, factor * high)
+    return Line(name=name, value=factor * answer.value, interval=ends)
 
 
 def verdict(comparison: Comparison) -> str:
@@ -141,12 +133,16 @@ def verdict(comparison: Comparison) -> str:
     pairs = comparison.pairs
     if len(pairs) == 1:
         return of_pair(pairs[0])
-    apart = sum(pair.apart for pair in pairs)
+    return " ".join([*of_apart(pairs), _of_pairs(comparison)])
+
+
+def of_apart(pairs: Sequence[Pair]) -> list[str]:
+    """A sentence on systems that have no rater in common, if there are any."""
+    apart = sum(pair.apart and not math.isnan(pair.difference.p) for pair in pairs)
     if not apart:
-        return _of_pairs(comparison)
-    count = f"{counted(apart, 'pair')} out of {len(pairs)}"
-    lead = f"Nobody rated both systems of {count}, so the intervals allow {ALLOWED}"
-    return f"{lead} {_of_pairs(comparison)}"
+        return []
+    names = "" if len(pairs) == 1 else f" systems of {apart} pairs out of {len(pairs)}"
+    return [f"Nobody rated both{names}, so the interval allows {ALLOWED}"]
 
 
 def _of_pairs(comparison: Comparison) -> str:
@@ -208,7 +204,10 @@ def of_pair(pair: Pair) -> str:
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{higher} is {verb} higher than {lower}, by {by}."
-    return f"{lead}No difference between {both} is shown: {higher} is {verb} higher by {by}."
+    low, high = better.difference.interval
+    below = f"{number(-low, among=[high])} lower"
+    above = f"{number(high, among=[low])} higher"
+    return f"{lead}No difference between {both} is shown: {higher} may be {below} to {above}."
 
 
 def why_not(pair: Pair) -> str:
@@ -222,7 +221,7 @@ def why_not(pair: Pair) -> str:
         return _one_rating(pair)
     if reason == "all are equal":
         return (
-            "all ratings are equal, and without a scale nothing tells how far others may lie; "
+            "all ratings are equal, and without a scale nothing tells how far others lie; "
             f"give one with {called('scale')}"
         )
     if math.isnan(pair.difference.wide):
@@ -247,10 +246,10 @@ def _one_rating(pair: Pair) -> str:
     return f"there is {rating} of {' and '.join(few)}: rate more"
 
 
-def rests_on(comparison: Comparison, estimator: str) -> list[str]:
+def rests_on(comparison: Comparison) -> list[str]:
     """The ratings and estimates behind the answer; of several systems the common limits."""
     pairs = comparison.pairs
-    lines = _of_two(comparison, estimator) if len(pairs) == 1 else []
+    lines = _of_two(comparison) if len(pairs) == 1 else []
     few = max(pair.powered.raters for pair in pairs)
     if few:
         lines.append(FEW_RATERS.format(counted(few, "rater")))
@@ -266,9 +265,9 @@ def rests_on(comparison: Comparison, estimator: str) -> list[str]:
     return lines
 
 
-def _of_two(comparison: Comparison, estimator: str) -> list[str]:
+def _of_two(comparison: Comparison) -> list[str]:
     (pair,) = comparison.pairs
-    lines = [_made_of(pair, estimator)]
+    lines = []
     if pair.apart:
         lines.append(SAME_RATERS)
     elif pair.look is None and not pair.shown and not math.isnan(pair.difference.p):
@@ -285,7 +284,8 @@ def _of_two(comparison: Comparison, estimator: str) -> list[str]:
     return lines
 
 
-def _made_of(pair: Pair, estimator: str) -> str:
+def made_of(pair: Pair, estimator: str) -> str:
+    """The ratings and estimates behind the answer on two systems."""
     rated = _rated(pair)
     if pair.method == "estimates":
         return f"This is {_alone([pair])}"
@@ -342,23 +342,23 @@ def _needed(pair: Pair, *, all_rated: bool) -> str:
     )
 
 
-def differences_section(comparison: Comparison) -> Section:
+def differences_section(comparison: Comparison, units: RatingUnits) -> Section:
     """Each pair; of two systems also by ratings alone."""
     if len(comparison.pairs) == 1:
-        return _one_pair(comparison.pairs[0])
+        return _one_pair(comparison.pairs[0], units)
     ranked = [comparison.pairs[k] for k in clearest_pairs(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
         name = f"{names[pair.second]} over {names[pair.first]}"
         cells = (p_value(pair.p_holm), METHODS[pair.method])
-        entries.append((line_of(name, pair.difference), cells))
+        entries.append((line_of(name, pair.difference, units.factor), cells))
     return charted(
-        "Differences",
+        f"Differences, in {units.name}",
         ("pair", "difference [95 %]", "p (Holm)", "made of"),
         entries,
         "Differences with their 95 % intervals, each by itself; p is corrected for all.",
-        axis="difference",
+        axis=f"difference, {units.name}",
         label="Differences of systems",
         zero=True,
         numeric=(False, True, True, False),
@@ -393,7 +393,7 @@ CALLED = {
 }
 
 
-def _one_pair(pair: Pair) -> Section:
+def _one_pair(pair: Pair, units: RatingUnits) -> Section:
     pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
@@ -405,13 +405,13 @@ def _one_pair(pair: Pair) -> Section:
     for name, answer in answers.items():
         p = "-" if math.isnan(answer.p) else p_value(answer.p)
         above = "-" if math.isnan(answer.above) else percent(answer.above)
-        entries.append((line_of(name, answer), (p, above)))
+        entries.append((line_of(name, answer, units.factor), (p, above)))
     return charted(
-        f"{second} minus {first}",
+        f"{second} minus {first}, in {units.name}",
         ("made of", "difference [95 %]", "p", f"{second} is better"),
         entries,
         f"How much higher {second} is rated than {first}, with 95 % intervals.",
-        axis="difference",
+        axis=f"difference, {units.name}",
         label="The difference",
         zero=True,
         lines=_item_by_item(pair, second),
@@ -425,17 +425,13 @@ def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
         return ()
     items = counted(wins.items, "item")
     shares = {"higher": wins.higher, "equal": wins.equal, "lower": wins.lower}
-    parts = [f"{word} on {_percent(share)}" for word, share in shares.items()]
+    parts = [
+        f"{word} on {percent_with_interval(share.value, share.interval)}"
+        for word, share in shares.items()
+    ]
     return (
         f"Item by item: of {items} with ratings for both, {second} is {', '.join(parts)}.",
     )
-
-
-def _percent(share: Estimate) -> str:
-    """`30 % [18 %, 45 %]`, or the share alone if it has no interval."""
-    low, high = share.interval
-    ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
-    return f"{percent(share.value)}{ends}"
 
 
 def rank_range(ranks: tuple[int, int]) -> str:
@@ -444,12 +440,19 @@ def rank_range(ranks: tuple[int, int]) -> str:
     return str(best) if best == worst else f"{best} to {worst}"
 
 
-def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
+STANDING = ("rank", "rated", "outputs")
+
+
+def systems_section(
+    comparison: Comparison, scale: Interval | None, *, of_passes: bool
+) -> Section:
     """Each system's mean; the best first. No interval leaves the scale."""
     low, high = scale or (-math.inf, math.inf)
     units = "in the raters' units"
     if scale is not None:
         units = f"on a scale of {low:g} to {high:g}"
+    if of_passes:
+        units = "by the share that pass"
     entries = []
     for standing in comparison.standings:
         mean = standing.mean
@@ -460,10 +463,11 @@ def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
         entries.append((line, (rank_range(standing.ranks), *counts)))
     return charted(
         f"Systems, {units}",
-        ("system", "mean [95 %]", "rank", "rated", "outputs"),
+        ("system", "passes [95 %]" if of_passes else "mean [95 %]", *STANDING),
         entries,
         "Means with their 95 % intervals. Whether two systems differ is shown by the difference, "
         "not by whether these intervals overlap.",
-        axis="mean",
+        axis="share that pass" if of_passes else "mean",
         label="Systems",
+        shares=of_passes,
     )

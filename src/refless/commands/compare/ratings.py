@@ -35,6 +35,7 @@ def compared_ratings(
     looks: Looks,
     plan: LookPlan | None,
     seed: int,
+    next_command: str,
 ) -> CompareResult:
     """Every pair of systems by ratings and estimates.
 
@@ -44,6 +45,7 @@ def compared_ratings(
         selection: of the rated outputs.
         plan: of the looks, if they are planned; margin, these_items, looks, seed: as of
             `compare`.
+        next_command: the line that chooses what to rate next.
     """
     if not inputs.has_texts:
         note(
@@ -71,6 +73,10 @@ def compared_ratings(
     return CompareResult(
         fields={"rating": field},
         comparison=comparison,
+        compared=field,
+        first_rows=inputs.outputs.first_rows,
+        percent=inputs.pool.of_verdicts,
+        next_command=next_command,
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=selection,

@@ -7,26 +7,34 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from refless.commands.compare.card import (
+    card_of_several,
+    card_of_two,
+    item_differences,
+)
 from refless.commands.compare.claims import Claim, claim_of_ratings
 from refless.commands.compare.document import (
     assumed,
     differences_section,
-    facts,
     judges_section,
+    made_of,
+    of_apart,
     rests_on,
     speaks_for_unrated,
     systems_section,
-    verdict,
 )
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
+from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
-from refless.report.document import Document, caveats
+from refless.registry.arrays import IntArray
+from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Result
+from refless.report.units import RatingUnits
 from refless.report.wording import Looks, question
 from refless.stats.group_sequential import LookPlan
 
@@ -44,6 +52,8 @@ class CompareRecord(Record):
         coverage: share of the outputs with an estimate.
         systems: the best first.
         judges: by name, the pairs by a judge's scores alone, in its own units.
+        item_differences: of two systems, the rating of the second less that of the first, of each
+            item rated for both; empty for more.
     """
 
     command: Literal["compare"] = "compare"
@@ -57,6 +67,7 @@ class CompareRecord(Record):
     systems: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
     judges: dict[str, tuple[Pair, ...]]
+    item_differences: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -74,12 +85,20 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         judges: by name, the pairs by a judge's scores alone, in its own units.
-        fields: what was compared, by the name of its numbers.
+        fields: the entries compared, by the name of their numbers.
+        compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
+            file, or empty.
+        percent: whether ratings are passes and fails.
+        next_command: the line that chooses what to rate next.
     """
 
     record = CompareRecord
     fields: Mapping[str, Field]
     comparison: Comparison
+    compared: Field
+    first_rows: IntArray
+    percent: bool
+    next_command: str
     scale: Scale | None
     design: str
     selection: Selection
@@ -98,39 +117,69 @@ class CompareResult(Result):
             self.comparison, goal, self.plan, high - low, self.raters
         )
 
+    def card(self) -> Card:
+        """The answer with its picture."""
+        units = RatingUnits(self.percent)
+        comparison = self.comparison
+        if len(comparison.pairs) > 1:
+            figures = self._systems().figures
+            return card_of_several(comparison, units, figures, self.next_command)
+        (pair,) = comparison.pairs
+        apart = of_apart(comparison.pairs)
+        rests = " ".join([*apart, made_of(pair, self.estimator)])
+        return card_of_two(comparison, self.compared, units, rests, self.next_command)
+
+    def _systems(self) -> Section:
+        return systems_section(self.comparison, self.scale, of_passes=self.percent)
+
     def _shown(self) -> Document:
         comparison = self.comparison
         pairs = comparison.pairs
-        notes = [
-            *look_lines(pairs, self.margin),
-            *rests_on(comparison, self.estimator),
-        ]
+        notes = [*look_lines(pairs, self.margin), *rests_on(comparison)]
         generalises = not comparison.all_rated and any(map(speaks_for_unrated, pairs))
         if self.selection == "unknown" or generalises:
             notes.append(assumed(self.selection if self.estimator else "textless"))
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [
-            systems_section(comparison, self.scale),
-            differences_section(comparison),
+            self._systems(),
+            differences_section(comparison, RatingUnits(self.percent)),
         ]
         if len(pairs) == 1:
             sections.reverse()
+        sections += judges_section(pairs, self.judges)
+        card = self.card()
         return Document(
-            title="Which system is better",
-            verdict=verdict(comparison),
+            title=card.topic,
+            cards=(card,),
             notes=tuple(notes),
-            sections=(*sections, *judges_section(pairs, self.judges)),
+            sections=folded(sections),
         )
 
     def _whole(self) -> Document:
+        """The same with all outputs side by side, and its numbers folded away."""
         brief = self._shown()
-        pairs = self.comparison.pairs
-        numbers = facts(pairs[0]) if len(pairs) == 1 else ()
-        return replace(brief, facts=numbers, sections=(*brief.sections, caveats()))
+        compared = self.compared
+        outputs = side_by_side(
+            compared.outputs,
+            compared.human,
+            compared.estimates,
+            self.first_rows,
+            percent=self.percent,
+            doubt=all(pair.method == "ratings" for pair in self.comparison.pairs),
+        )
+        return replace(brief, outputs=outputs)
 
     def _json(self) -> Record:
-        return self._record(self.comparison, systems=self.comparison.standings)
+        differences: list[float] = []
+        if len(self.comparison.pairs) == 1:
+            (pair,) = self.comparison.pairs
+            differences = item_differences(self.compared, pair.first, pair.second)
+        return self._record(
+            self.comparison,
+            systems=self.comparison.standings,
+            item_differences=tuple(differences),
+        )
 
     def _rows(self) -> Rows:
         """One mapping a pair."""

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from refless.commands.calls import check_asked, returning
+from refless.commands import function_of
+from refless.commands.calls import Call, check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import read_inputs, selection_of, systems_of
@@ -12,6 +13,7 @@ from refless.commands.compare.ratings import compared_ratings
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins_result import WinsResult
+from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
     About,
@@ -79,6 +81,8 @@ def compare(
     score_column: ScoreColumn = None,
 ) -> CompareResult | WinsResult | ScoresResult | VerifiedResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
+
+    For example: refless compare outputs.csv -o page.html
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
     rated: their ratings tell the difference, and estimates of all outputs make it more exact
@@ -158,7 +162,14 @@ def compare(
         looks=kind,
         plan=plan,
         seed=seed,
+        next_command=_choosing("compare" if len(systems) == 2 else "best"),
     )
+
+
+def _choosing(goal: str) -> str:
+    """The command line that chooses from the same files what to rate next."""
+    values = {**this_call().values, "goal": goal, "looks": None}
+    return Call("next", parameters_of(function_of("next")), values).line()
 
 
 compare_choices = returning(WinsResult, NAMES)(compare)

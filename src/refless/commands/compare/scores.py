@@ -31,7 +31,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.charts import charted
-from refless.report.document import Document, Section, Table, caveats
+from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Result
@@ -114,11 +114,7 @@ class ScoresResult(Result):
                 self.design,
                 holds,
             ),
-            sections=(
-                *map(self._differences, self.metrics),
-                self._systems(),
-                caveats(),
-            ),
+            sections=(*map(self._differences, self.metrics), self._systems()),
         )
 
     def _differences(self, name: str) -> Section:

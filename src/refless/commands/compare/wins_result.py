@@ -18,7 +18,7 @@ from refless.commands.compare.document import (
 from refless.commands.compare.wins import Wins
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
-from refless.report.document import Document, Section, caveats
+from refless.report.document import Document, Section
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
@@ -78,7 +78,7 @@ class WinsResult(Result):
             title="Which system people preferred",
             verdict=verdict,
             notes=(note,),
-            sections=(*board_sections(self.board), self._table(), caveats()),
+            sections=(*board_sections(self.board), self._table()),
         )
 
     def _table(self) -> Section:

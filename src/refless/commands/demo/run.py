@@ -28,6 +28,8 @@ def demo(
 ) -> DemoResult:
     """Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.
 
+    For example: refless demo --out-dir sample
+
     Texts, systems and annotators are made up by a program, so nothing here says how well refless
     does on your ratings; `refless validate` on your own file does.
 

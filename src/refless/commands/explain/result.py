@@ -1,6 +1,7 @@
 """One estimate and its evidence: the result of `refless explain`."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -61,8 +62,7 @@ def _evidence(
     ratings = numbers([neighbor.rating for neighbor in neighbors])
     rows = []
     for neighbor, rating in zip(neighbors, ratings, strict=True):
-        grams = f"shares {', '.join(map(repr, neighbor.shared))}"
-        texts = f"{clipped(neighbor.text, room)}\n{clipped(grams, room)}"
+        texts = f"{clipped(neighbor.text, room)}\n{_shares(neighbor, room)}"
         row = (number(neighbor.similarity), rating, clipped(neighbor.id, 10), texts)
         rows.append((f"{neighbor.share:+.3f}", *row) if signed else row)
     header = ("share", "similarity", "rating", "id", "rated text, and what both hold")
@@ -77,6 +77,19 @@ def _evidence(
     if more <= 0:
         return (section,)
     return (section, Section(lines=(f"{more} more: raise {called('most')}.",)))
+
+
+def _shares(neighbor: Neighbor, room: int) -> str:
+    """The whole words that both texts hold, as many as there is room for."""
+    line = ""
+    for gram in neighbor.shared:
+        words = gram.strip()
+        whole = rf"(?<!\w){re.escape(words)}(?!\w)"
+        longer = f"{line}, '{words}'" if line else f"shares '{words}'"
+        is_whole = re.search(r"^\w.*\w$", words) and re.search(whole, neighbor.text)
+        if is_whole and len(longer) <= room:
+            line = longer
+    return line or clipped(f"shares {', '.join(map(repr, neighbor.shared))}", room)
 
 
 def _added(

@@ -65,6 +65,8 @@ def explain(
 ) -> ExplainResult:
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
 
+    For example: refless explain 'Some output.' --rated rated.csv
+
     Args:
         text: The output itself, of no system that is known; - reads it from standard input.
         rated: Files of rated texts.

@@ -47,6 +47,8 @@ def fit(
 ) -> FitResult:
     """Fit an estimator once and save it for 'refless score --model FILE'.
 
+    For example: refless fit rated.csv --scale 1 5 --to model.safetensors
+
     Estimates are those of 'refless score --rated', digit for digit, without the wait. The file
     contains the rated texts too.
 

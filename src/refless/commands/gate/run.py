@@ -136,6 +136,7 @@ def gate(
             looks=looks,
             plan=None,
             seed=seed,
+            next_command="",
         )
     measures = measures_of(compared, margin)
     record = decided_by(measures, systems, margin)

@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from refless.commands.judge.audit import RATINGS, Audit, Slice
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs, ScoreChange
-from refless.data.human import unscaled
-from refless.data.records import RatedPool
-from refless.evaluation.uses import PURPOSES, Use
+from refless.evaluation.uses import PURPOSES, REPLACE, Use
 from refless.registry.plural import counted
-from refless.report.document import Section, Stored, Table, TextStore
+from refless.report.document import Section, Table
+from refless.report.units import RatingUnits
 from refless.report.wording import (
-    clipped,
     labels,
     number,
     numbers,
@@ -28,122 +25,60 @@ from refless.stats.verdicts import Confusion
 ANSWERS = {
     "yes": "yes",
     "no": "no",
-    "correct": "with labels",
-    "unknown": "cannot be told",
+    "correct": "only with people's ratings beside it",
+    "unknown": "cannot be told yet",
 }
-LEGEND = "Yes or no is told if the whole interval lies on one side of the bar."
 NOTHING = Estimate(value=math.nan)
-CLIPPED = 200  # letters of a rationale in a table
 NAME = 30  # columns of a terminal
 NAMED = 20  # slices that are named
 MOST_SLICES = 28  # of more, the clearest are in the table
 
 
-def use_of(audit: Audit) -> str:
-    """One sentence on what a judge may be used for, for what not, and what cannot be told."""
-    ratings = counted(audit.n, "rating")
-    by: dict[str, list[Use]] = {answer: [] for answer in ANSWERS}
-    for use in audit.uses:
-        if not use.estimate.undefined:
-            by[use.answer].append(use)
-    parts = []
-    if by["yes"]:
-        parts.append(f"use {audit.name} to {_listed(by['yes'])}")
-    if by["no"]:
-        parts.append(f"do not use {audit.name} to {_listed(by['no'], 'or')}")
-    if by["correct"]:
-        off = by["correct"][0]
-        parts.append(
-            f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
-        )
-    if by["unknown"]:
-        unknown = _listed(by["unknown"], "or")
-        parts.append(f"whether it may {unknown} cannot be told from {ratings}")
-    if not parts:
-        parts.append(f"what {audit.name} may be used for cannot be told from {ratings}")
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-def _listed(uses: Sequence[Use], last: str = "and") -> str:
-    *names, end = [use.purpose for use in uses]
-    return f"{', '.join(names)} {last} {end}" if names else end
-
-
-def _too(bias: Estimate, audit: Audit) -> str:
-    """`1.40 [1.10, 1.71] too kind`."""
-    low, high = bias.interval
-    value = abs(bias.value)
-    ends = sorted((abs(low), abs(high)))
-    kind = "too kind" if bias.value > 0 else "too strict"
-    if audit.passing is not None:
-        return f"{kind}, by {percent(value)} [{percent(ends[0])}, {percent(ends[1])}] of all rows"
-    return f"{with_interval(value, ends)} {kind}"
-
-
-def matrix_section(audits: Sequence[Audit]) -> Section:
-    """The uses of each of several judges."""
-    names = labels([audit.name for audit in audits], NAME)
-    rows = []
-    for audit in audits:
-        answers = [ANSWERS[use.answer] for use in audit.uses]
-        rows.append((names[audit.name], *answers))
-    purposes = [PURPOSES[use.purpose].short for use in audits[0].uses]
-    header = ("May it", *purposes)
-    table = Table(header=header, rows=tuple(rows), numeric=(False,) * len(header))
-    return Section(title="Uses", table=table, lines=(LEGEND,))
-
-
 def uses_section(audit: Audit) -> Section:
-    """Each use of a judge, with the number that the answer rests on."""
+    """The uses of a judge in words: may it, and why."""
+    title = f"What may {audit.name} be used for?"
     uses = [use for use in audit.uses if not use.estimate.undefined]
     if not uses:
         line = "These ratings do not tell what it may be used for."
-        return Section(title="Uses", lines=(line,))
-    rows = []
-    for use in uses:
-        purpose = PURPOSES[use.purpose].short
-        needed = str(use.needed or "-")
-        cells = (purpose, ANSWERS[use.answer], cell(use.estimate), _bar(use), needed)
-        rows.append(cells)
-    header = (
-        f"May {clipped(audit.name, 16)}",
-        "answer",
-        "number [95 %]",
-        "bar",
-        "ratings",
+        return Section(title=title, lines=(line,))
+    rows = [
+        (PURPOSES[use.purpose].short, ANSWERS[use.answer], _why(use, audit))
+        for use in uses
+    ]
+    table = Table(
+        header=("use", "may it", "why"), rows=tuple(rows), numeric=(False,) * 3
     )
-    numeric = (False, False, True, False, True)
-    table = Table(header=header, rows=tuple(rows), numeric=numeric)
-    measures = "; ".join(
-        f"{PURPOSES[use.purpose].short}: {_title(use)}" for use in uses
-    )
-    ratings = "Ratings: about how many would tell, if these do not."
-    line = f"The numbers: {measures}. {LEGEND} {ratings}"
-    return Section(title="Uses", table=table, lines=(line,))
+    return Section(title=title, table=table)
 
 
-def _bar(use: Use) -> str:
-    """The bar of a number: a distance, or a least value."""
+def _why(use: Use, audit: Audit) -> str:
+    """The number that an answer rests on, what is needed, and the ratings that would tell."""
+    units = RatingUnits(audit.passing is not None)
+    value = use.estimate.value
+    low, high = use.estimate.interval
+    ends = units.ends((low, high), "to")
     if PURPOSES[use.purpose].within:
-        return f"within {use.bar:.3g}"
-    return f"at least {use.bar:g}"
-
-
-def _title(use: Use) -> str:
-    """The title of the number that a use rests on."""
-    number = NUMBERS.get(use.measure)
-    return use.measure if number is None else number.title
+        off = f"{units.size(value)} too {'kind' if value > 0 else 'strict'}"
+        why = f"{off} ({ends}); at most {units.size(use.bar)} accepted"
+    elif use.purpose == REPLACE:
+        far = "nearer to" if value > 0 else "further from"
+        why = f"{units.size(value)} {far} the other raters than one of them ({ends})"
+    else:
+        number = NUMBERS.get(use.measure)
+        title = use.measure if number is None else number.title
+        why = f"{title} {cell(use.estimate)}; {use.bar:g} is needed"
+    if use.answer == "unknown" and use.needed:
+        why += f"; about {counted(use.needed, 'rating')} would tell"
+    return why
 
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
-    """A judge's numbers, its corrected means, its slices, and what is not claimed."""
+    """A judge's numbers, its corrected means, and its slices."""
     return (
         _numbers(audit),
         *_confusion(audit.table, several=bool(audit.annotator)),
         *_means(audit),
         *_slices(audit),
-        Section(title=f"What is not claimed of {audit.name}", lines=audit.refusals),
     )
 
 
@@ -289,54 +224,3 @@ def drift_section(drifts: Mapping[str, ScoreChange]) -> tuple[Section, ...]:
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
     table = Table(header=header, rows=rows)
     return (Section(title="Change since the earlier scores", table=table),)
-
-
-def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
-    """One of several judges on a page: all of it under its name, folded away."""
-    sections = [replace(uses_section(audit), title=audit.name, folded=True)]
-    for part in (*audit_sections(audit), worst):
-        lines = part.lines
-        if part.title not in {"", audit.name}:
-            lines = (f"{part.title}:", *lines)
-        sections.append(replace(part, title="", lines=lines))
-    return tuple(sections)
-
-
-def worst_sections(
-    audits: Sequence[Audit], pool: RatedPool, rationales: Sequence[str]
-) -> tuple[TextStore, tuple[Section, ...]]:
-    """The texts on which judges and people are farthest apart, and where they are stored."""
-    ratings = unscaled(pool.human, pool.scale).tolist()
-    human = dict(zip(pool.ids, ratings, strict=True))
-    texts = dict(zip(pool.ids, pool.texts, strict=True))
-    why = dict(zip(pool.ids, rationales, strict=False))  # there may be none
-    header = ["id", "people", "judge minus people", "text"]
-    if rationales:
-        header.insert(-1, "why")
-    stored: dict[str, Stored] = {}
-    sections = []
-    for audit in audits:
-        cells = []
-        for name, error in zip(audit.worst, audit.errors, strict=True):
-            rating = number(human[name])
-            stored[name] = Stored(id=name, cells=(rating,), text=texts[name])
-            row = [name, rating, number(error)]
-            if rationales:
-                row.append(clipped(why[name], CLIPPED))
-            cells.append(tuple(row))
-        line = "They agree on every row."
-        if cells:
-            line = "The rows on which judge and people are farthest apart."
-        order = [*stored]
-        section = Section(
-            title=f"Worst disagreements of {audit.name}",
-            lines=(line,),
-            texts=tuple(order.index(name) for name in audit.worst),
-            cells=tuple(cells),
-            header=tuple(header),
-        )
-        sections.append(section)
-    store = TextStore(
-        header=("people",), texts=tuple(stored.values()), title="The texts shown here"
-    )
-    return store, tuple(sections)

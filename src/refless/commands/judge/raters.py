@@ -25,7 +25,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.charts import Line, charted
-from refless.report.document import Document, Section, Table, caveats
+from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
@@ -109,7 +109,6 @@ class RatersResult(Result):
                 _measures(self.agreement),
                 *_raters(self.raters, self.findings),
                 *_disputed(self.disputes, limit),
-                caveats(),
             ),
         )
 

@@ -9,15 +9,12 @@ import numpy as np
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.calibration_shown import calibration_sections
+from refless.commands.judge.card import card_of
 from refless.commands.judge.document import (
     audit_sections,
-    chapter,
     drift_section,
-    matrix_section,
     runs_lines,
-    use_of,
     uses_section,
-    worst_sections,
 )
 from refless.commands.judge.licence_shown import (
     licence_sections,
@@ -26,7 +23,9 @@ from refless.commands.judge.licence_shown import (
 )
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
-from refless.data.records import Outputs, RatedPool, Texts
+from refless.commands.side_by_side import side_by_side
+from refless.data.human import unscaled
+from refless.data.records import Outputs, RatedPool, Texts, scored
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
@@ -34,7 +33,16 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
-from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.document import (
+    Card,
+    Document,
+    Figure,
+    Section,
+    SideBySide,
+    State,
+    Table,
+    folded,
+)
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
@@ -90,6 +98,7 @@ class JudgeResult(Result):
         design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         columns: by name, cells of the rated texts and of the unrated ones, in files.
+        commands: the lines that do what is advised, by the state of the answer.
         unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
@@ -106,62 +115,87 @@ class JudgeResult(Result):
     metrics: Mapping[str, Signature]
     listed: IntArray
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    commands: Mapping[State, str] = field(default_factory=dict)
     unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
 
-    def _shown(self) -> Document:
-        return self._described(self._details())
+    @property
+    def people(self) -> FloatArray:
+        """[n] ratings in the raters' units."""
+        return unscaled(self.pool.human, self.pool.scale)
 
-    def _described(self, details: Sequence[Section]) -> Document:
+    def cards(self) -> tuple[Card, ...]:
+        """A card for each judge, the one that agrees best with people first."""
+        cards = []
+        for audit in self._best_first():
+            scores = self.scores[audit.name].segments
+            both = ~np.isnan(scores)
+            card = card_of(
+                audit,
+                self.people[both],
+                scores[both],
+                self.commands,
+                of_verdicts=self.pool.of_verdicts,
+            )
+            cards.append(card)
+        return tuple(cards)
+
+    def _shown(self) -> Document:
         """The uses of each judge, then the agreement of metrics with people."""
         rated = counted(len(self.pool), "rated text")
         metrics = counted(len(self.scores), "metric")
+        names = metrics if len(self.audits) != 1 else self.audits[0].name
+        cards = self.cards() if self.runs is None else ()
         return Document(
-            title=f"{metrics} on {rated}",
-            verdict=self._verdict(),
+            title=f"{names} on {rated}",
+            verdict="" if cards else self._verdict(),
+            cards=cards,
             notes=tuple(self._notes(rated, metrics)),
-            sections=tuple(self._sections(details)),
+            sections=(*self._uses(), *folded(self._numbers())),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
 
     def _verdict(self) -> str:
-        """The answer on the runs, or on the one judge, else the metrics that agree best."""
+        """The answer on the runs, else the metrics that agree best."""
         if self.runs is not None:
             return runs_lines(self.runs)[0]
-        if len(self.audits) == 1:
-            (audit,) = self.audits
-            if audit.licence is not None:
-                return licence_sentence(audit.name, audit.licence)
-            return use_of(audit)
         return nearest_to_people(self.meta.segments)
 
     def _notes(self, rated: str, metrics: str) -> list[str]:
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
-        if len(self.audits) == 1 and self.audits[0].licence is not None:
-            notes.append(use_of(self.audits[0]))
-        alone = len(self.audits) == 1 and not self._of_verdicts
-        if alone or self.runs is not None:
+        notes += [
+            licence_sentence(audit.name, audit.licence)
+            for audit in self.audits
+            if audit.licence is not None
+        ]
+        if self.audits and not self._of_verdicts:
             notes.append(nearest_to_people(self.meta.segments))
         notes += allowed(len(self.scores), "metric")
         notes.append(self.design)
-        return notes
+        for audit in self.audits:
+            notes += [f"Not claimed: {_lowered(line)}" for line in audit.refusals]
+        return [*dict.fromkeys(notes)]
 
-    def _sections(self, details: Sequence[Section]) -> list[Section]:
-        sections = [*details]
-        if len(self.audits) > 1:
-            several = self._best_first()
-            sections[:0] = [*licences_section(several), matrix_section(several)]
+    def _uses(self) -> tuple[Section, ...]:
+        """The licences of several judges, and the uses of each."""
+        several = licences_section(self.audits) if len(self.audits) > 1 else ()
+        return (*several, *map(uses_section, self._best_first()))
+
+    def _numbers(self) -> list[Section]:
+        """All that a page folds away; the terminal has no room for the audits of several."""
+        sections: list[Section] = []
+        if len(self.audits) == 1:
+            sections += _details(self.audits[0])
         if self.runs is not None:
             lines = runs_lines(self.runs)
             sections.append(Section(title="Runs of one judge", lines=lines))
         sections += drift_section(self.drifts)
         if len(self.scores) > 1 or not self._of_verdicts:
             sections += self._agreeing()
-        sections.append(caveats())
         return sections
 
     @property
@@ -174,42 +208,43 @@ class JudgeResult(Result):
         order = [metric.name for metric in self.meta.segments.metrics]
         return sorted(self.audits, key=lambda audit: order.index(audit.name))
 
-    def _details(self) -> tuple[Section, ...]:
-        """The one judge's audit; the terminal has no room for several."""
-        if len(self.audits) != 1:
-            return ()
-        (audit,) = self.audits
-        licence = licence_sections(audit.licence)
-        calibration = calibration_sections(audit.calibration)
-        return (*licence, uses_section(audit), *calibration, *audit_sections(audit))
-
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and comparisons of metrics."""
+        segments = self.meta.segments
+        chart = _figure(segments, "single texts", _annotator(self.audits))
         return (
-            *_level_sections(self.meta.segments, "Segments"),
+            Section(title="Agreement with people", figures=(chart,)),
+            *_level_sections(segments, "Segments"),
             *_level_sections(self.meta.systems, "Systems"),
             Section(lines=(CAUTION,)),
         )
 
     def _whole(self) -> Document:
-        """The same with the texts on which judge and people are farthest apart."""
-        segments = self.meta.segments
-        audits = self._best_first()
-        store = None
-        details = [*self._details()]
-        if audits:
-            store, worst = worst_sections(audits, self.pool, self.rationales)
-            if len(audits) == 1:
-                details += worst
-            else:
-                for audit, section in zip(audits, worst, strict=True):
-                    details += chapter(audit, section)
-        document = self._described(details)
-        sections = [*document.sections]
-        if segments.metrics:
-            chart = _figure(segments, "single texts", _annotator(self.audits))
-            sections.insert(0, Section(figures=(chart,), opening=True))
-        return replace(document, sections=tuple(sections), store=store)
+        """The same with the outputs side by side, and the numbers folded away."""
+        document = self._shown()
+        if not self.audits:
+            return document
+        numbers = self._numbers()
+        if len(self.audits) > 1:
+            for audit in self._best_first()[::-1]:
+                numbers[:0] = _details(audit)
+        sections = (*self._uses(), *folded(numbers))
+        return replace(document, sections=sections, outputs=self._outputs())
+
+    def _outputs(self) -> SideBySide | None:
+        """The rated texts with the scores of the judge that agrees best."""
+        audit = self._best_first()[0]
+        column = scored({audit.name: self.scores[audit.name].segments})
+        return side_by_side(
+            replace(self.pool, **column),
+            self.people,
+            np.full(len(self.pool), math.nan),
+            np.argsort(self.listed),
+            percent=self.pool.of_verdicts,
+            doubt=False,
+            why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
+            comparable=audit.same_units or audit.calibration is not None,
+        )
 
     def _json(self) -> Record:
         signed = {name: str(signature) for name, signature in self.metrics.items()}
@@ -235,6 +270,18 @@ class JudgeResult(Result):
                 row[name] = cell
         n = len(self.pool)
         return [*(rows[place] for place in self.listed.tolist()), *rows[n:]]
+
+
+def _lowered(line: str) -> str:
+    """The line with a small letter first."""
+    return line[:1].lower() + line[1:]
+
+
+def _details(audit: Audit) -> tuple[Section, ...]:
+    """The numbers of one judge."""
+    licence = licence_sections(audit.licence)
+    calibration = calibration_sections(audit.calibration)
+    return (*licence, *calibration, *audit_sections(audit))
 
 
 def _rows_of(

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from refless.commands.calls import check_asked, returning
+from refless.commands import function_of
+from refless.commands.calls import Call, check_asked, returning
+from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
@@ -41,6 +43,7 @@ from refless.commands.parameters import (
     about_columns,
     command,
     names_in,
+    this_call,
 )
 from refless.commands.rows import ScoredRows, tell
 from refless.commands.warnings import progress
@@ -53,6 +56,7 @@ from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
+from refless.report.document import State
 from refless.report.export import Cell
 from refless.stats.permutation import PERMUTATIONS
 
@@ -106,6 +110,8 @@ def judge(
     score_column: ScoreColumn = None,
 ) -> JudgeResult | JudgedResult | RatersResult:
     """Can I trust my judge? Its scores beside people's, and what they may be used for.
+
+    For example: refless judge rated.csv --score-column judge_score -o page.html
 
     Of each `score_column`: whether it may rank systems, estimate a mean or a pass rate, filter
     single outputs or replace an annotator; verdicts against people's, errors, agreement beyond
@@ -218,6 +224,7 @@ def judge(
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             columns=judge_columns,
+            commands=_commands(read, judged),
             unrated=read.unrated,
             rationales=read.rationales,
             listed=read.listed,
@@ -230,6 +237,16 @@ def judge(
 
 judge_choices = returning(JudgedResult, NAMES)(judge)
 judge_raters = returning(RatersResult, NAMES)(judge)
+
+
+def _commands(read: ScoredRead, judged: Sequence[str]) -> dict[State, str]:
+    """The line that compares versions with the scores of one judge beside ratings."""
+    if len(judged) > 1 or len({*read.pool.systems}) < 2:
+        return {}
+    given = this_call().values
+    values = {**given, "outputs": given["rated"], "rated": None}
+    parameters = parameters_of(function_of("compare"))
+    return {"no": Call("compare", parameters, values).line()}
 
 
 def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:

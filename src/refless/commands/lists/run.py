@@ -58,6 +58,8 @@ def list(  # noqa: A001 - the command's name
 ) -> Result:
     """List estimators, metrics or public data sets; fetch a data set by name.
 
+    For example: refless list estimators
+
     'refless list datasets --get NAME' fetches files from where their authors publish them, at one
     commit, checks their SHA-256, and writes them as refless reads them into a folder NAME, with
     their licence and citation in SOURCE.txt.

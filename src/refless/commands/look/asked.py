@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from statistics import fmean
 from typing import Any
 
 from refless.commands.calls import Call, of_any_rows, words_of
@@ -17,7 +16,7 @@ from refless.data.records import RatedPool, Scale
 from refless.data.tables.columns import missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.registry.arrays import FloatArray, Strings
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import Card
 from refless.report.result import Result
@@ -91,31 +90,13 @@ class Asked:
     def percent(self) -> bool:
         """Whether ratings are passes and fails."""
         pool = self.read.pool
-        return pool is not None and {*pool.ratings.values.tolist()} <= {0.0, 1.0}
+        return pool is not None and pool.of_verdicts
 
     @property
     def people(self) -> FloatArray:
         """[n] the outputs' ratings in the raters' units, NaN where there is none."""
         pool = self.read.pool
         return unscaled(self.read.human, None if pool is None else pool.scale)
-
-    @property
-    def items(self) -> Strings:
-        """[n] the item that each output answers; without items and sources its id."""
-        texts = self.read.texts
-        return texts.items or texts.sources or texts.ids
-
-    def differences(self, first: str, second: str) -> list[float]:
-        """Rating of the second version less that of the first, of each item rated for both."""
-        ratings: dict[str, dict[str, list[float]]] = {first: {}, second: {}}
-        systems = self.read.texts.systems
-        for item, system, value in zip(self.items, systems, self.people, strict=True):
-            if system in ratings and value == value:
-                ratings[system].setdefault(item, []).append(float(value))
-        both = sorted(ratings[first].keys() & ratings[second].keys())
-        return [
-            fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both
-        ]
 
     @property
     def of_choices(self) -> bool:

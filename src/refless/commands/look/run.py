@@ -1,13 +1,15 @@
 """look: what a file holds, and what it answers, without a question being asked."""
 
+import math
 from typing import Any
+
+import numpy as np
 
 from refless.commands.look.asked import Asked
 from refless.commands.look.estimates import do_estimates_help
 from refless.commands.look.judges import may_judges_decide
 from refless.commands.look.raters import do_raters_agree
 from refless.commands.look.result import LookResult
-from refless.commands.look.side_by_side import side_by_side
 from refless.commands.look.versions import which_is_better
 from refless.commands.parameters import (
     Argument,
@@ -23,8 +25,11 @@ from refless.commands.parameters import (
     command,
 )
 from refless.commands.rows import ScoredRows
+from refless.commands.side_by_side import side_by_side
+from refless.commands.validate.result import ValidateResult
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
+from refless.report.document import SideBySide
 
 
 @command
@@ -42,6 +47,8 @@ def look(
     score_column: ScoreColumn = None,
 ) -> LookResult:
     """Look at a file: its columns, and what it answers; 'refless FILE' does the same.
+
+    For example: refless evals.csv
 
     It says which column was read as what, whether one version is better, whether a judge's scores
     may decide alone, whether estimates help, and whether raters agree. Each answer names the
@@ -71,7 +78,29 @@ def look(
         scale=asked.scale,
         guessed=asked.guessed,
         cards=(*versions, *judges, *estimates, *raters),
-        outputs=side_by_side(asked, validated, doubt=doubt),
+        outputs=_outputs(asked, validated, doubt=doubt),
         file=asked.file,
         signature=Signature("look").plus(seed=seed, v=__version__),
+    )
+
+
+def _outputs(
+    asked: Asked, validated: ValidateResult | None, *, doubt: bool
+) -> SideBySide | None:
+    """The outputs side by side, with held-out estimates; None of choices."""
+    if asked.of_choices:
+        return None
+    texts = asked.read.texts
+    estimates: dict[str, float] = {}
+    if validated is not None:
+        ids = validated.validation.pool.ids
+        estimates = dict(zip(ids, validated.estimates.values.tolist(), strict=True))
+    values = [estimates.get(name, math.nan) for name in texts.ids]
+    return side_by_side(
+        texts,
+        asked.people,
+        np.array(values),
+        asked.read.first_rows,
+        percent=asked.percent,
+        doubt=doubt,
     )

@@ -61,7 +61,7 @@ class Choice:
         curve: what ratings are expected to bring, from few to many; empty with goal learn, and
             without rated texts.
         within: the half width that settles it, NaN for goal learn.
-        needed: ratings (items) to get there; 0 where all that there are are too few, or unknown.
+        needed: ratings (items) to get there; None where all are too few, or unknown.
         systems: the two of goal compare.
         already: units that are rated already, on which the curve goes on.
         pair: these two as `compare` has them today; None for other goals, or without ratings.
@@ -75,7 +75,7 @@ class Choice:
     way: Literal["telling", "random"]
     curve: tuple[Step, ...] = ()
     within: float = math.nan
-    needed: int = 0
+    needed: int | None = None
     systems: tuple[str, ...] = ()
     already: int = 0
     pair: Pair | None = None

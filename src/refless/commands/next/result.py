@@ -42,7 +42,8 @@ class ToRate:
     """One output to have rated.
 
     Attributes:
-        id, item, system, source: empty where there is no such column.
+        id, system, source: empty where there is no such column; item: also where the source is all
+            that names it.
     """
 
     id: str
@@ -64,7 +65,7 @@ class NextRecord(Record):
         curve: half the width of a 95 % interval after n ratings (items), with the range in which it
             will lie in nine of ten cases; empty with goal learn, and if it is unknown.
         within: the half width that settles it; null with goal learn.
-        needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
+        needed: ratings (items) that settle it; null where all there are do not, or it is unknown.
         pair: the two systems as `compare` has them today; null with other goals.
         race: which systems are left with goal best; null with other goals.
         these_items: whether widths are about these alone, and not about others like them.
@@ -82,7 +83,7 @@ class NextRecord(Record):
     design: str
     curve: tuple[Step, ...]
     within: float
-    needed: Count
+    needed: Count | None
     systems: tuple[str, ...]
     pair: Pair | None
     race: Race | None
@@ -122,10 +123,15 @@ class NextResult(Result):
         return self._document(self.choice.n, ROOM[1])
 
     def _json(self) -> Record:
-        chosen = tuple(ToRate(**row) for row in self._chosen())
+        chosen = []
+        for row in self._chosen():
+            named = {**row, "item": "" if row["item"] == row["source"] else row["item"]}
+            chosen.append(ToRate(**named))
         n = len(self.outputs)
         these = self.these_items
-        return self._record(self.choice, n_outputs=n, chosen=chosen, these_items=these)
+        return self._record(
+            self.choice, n_outputs=n, chosen=tuple(chosen), these_items=these
+        )
 
     def _rows(self) -> Rows:
         """The file for raters: an output each, and no rating yet."""
@@ -325,7 +331,8 @@ class NextResult(Result):
         for output in self._chosen()[:most]:
             cells = [clipped(output[role], WIDTHS[role] or room) for role in roles]
             rows.append(tuple(cells))
-        table = Table(header=roles, rows=tuple(rows))
+        numeric = (False,) * len(roles)
+        table = Table(header=roles, rows=tuple(rows), numeric=numeric)
         section = Section(title="To rate", table=table)
         more = len(self.choice.rows) - len(rows)
         if more <= 0:

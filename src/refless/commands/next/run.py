@@ -125,6 +125,8 @@ def next(  # noqa: A001 - the command's name
 ) -> NextResult | PlanResult:
     """Which outputs to have rated next, and what the ratings should bring.
 
+    For example: refless next outputs.csv --goal compare -o to-rate.csv
+
     -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
     column for the rating, and no estimates. Once it is filled in, give
     it to 'refless score', 'validate' or 'compare' with `rated`. Before the first rating, `plan`

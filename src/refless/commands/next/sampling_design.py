@@ -85,11 +85,11 @@ class Units:
         width = min(forecast.half_width, self.most)
         return Step(n, width, min(low, self.most), min(high, self.most))
 
-    def needed(self, width: float) -> int:
-        """Least number whose half width is no larger than this width; 0 if none is."""
+    def needed(self, width: float) -> int | None:
+        """Least number whose half width is no larger than this width; None if none is."""
         sizes = range(2, len(self.members) + 1)
         place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= width)
-        return sizes[place] if place < len(sizes) else 0
+        return sizes[place] if place < len(sizes) else None
 
 
 def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
@@ -271,11 +271,11 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
     rows: list[int] = []
     for k in rng.permutation(size)[:n].tolist():
         rows += rng.permutation(units.members[k]).tolist()
-    needed = 0
+    needed = None
     sizes = []
     if units.variance > 0:
         needed = units.needed(within)
-        sizes = sizes_of(n, size, max(FURTHER * n, needed))
+        sizes = sizes_of(n, size, max(FURTHER * n, needed or 0))
         if units.today is not None or units.most < math.inf:
             sizes = [0, *sizes]
     return Choice(

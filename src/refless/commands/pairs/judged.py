@@ -11,7 +11,7 @@ from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted, these
 from refless.report.charts import Line, row_chart
-from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.document import Document, Figure, Section, Table
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
@@ -96,7 +96,7 @@ class JudgedResult(Result):
             verdict = recommendation(result, self.baselines, self.scores)
         if self.use:
             notes.insert(0, f"  {self.next_command}")
-        sections = [self._side_by_side(), caveats()]
+        sections = [self._side_by_side()]
         if result.person:
             sections.insert(1, _people(result, result.person))
         return Document(

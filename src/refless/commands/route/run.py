@@ -58,6 +58,8 @@ def route(
 ) -> RouteResult:
     """Decide outputs by a licensed judge: pass, fail, or leave to a person.
 
+    For example: refless route outputs.csv --licence licence.json -o decided.csv
+
     A part of what the judge could decide goes to people too. Their ratings, in the same file, tell
     however often you look whether its promise still holds; if not, exit 3, and people decide all.
 

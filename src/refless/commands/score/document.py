@@ -8,27 +8,21 @@ import numpy as np
 from refless.commands.score.accepting import Accepting
 from refless.commands.score.guards import alike
 from refless.commands.texts import estimates_or_reasons
-from refless.data.records import Residuals, Scale, picked
+from refless.data.records import Residuals, picked
 from refless.evaluation.scoring import Mean, Scored
-from refless.registry.plural import counted, these
+from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
 from refless.report.wording import (
-    abstains,
     clipped,
-    fact,
     labels,
     number,
     numbers,
     percent,
-    sentence,
-    with_interval,
 )
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
-MOST = 2_000  # outputs on a page
-ROOM = 200  # characters of each there
-NARROW = 34  # and on a terminal
+NARROW = 34  # characters of each on a terminal
 STEPS_SHOWN = 7  # thresholds
 FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
@@ -39,35 +33,6 @@ SYSTEMS = (
     "give. They belong to single systems; whether two systems differ is for 'refless compare' to "
     "say."
 )
-WHETHER = (
-    "Whether to trust these estimates is another question: 'refless validate' on the rated texts, "
-    "with the same settings, answers it."
-)
-
-
-def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
-    """One sentence on what outputs without ratings are worth."""
-    outputs = these(mean.n, "output")
-    if not mean.n_scored:
-        return f"{sentence(name)} has no estimate for {outputs}."
-    value = with_interval(mean.mean, mean.mean_interval)
-    ends = "" if scale is None else f" on a scale of {scale[0]:g} to {scale[1]:g}"
-    return (
-        f"{sentence(name)} expects your raters to give {outputs} {value} on average"
-        f"{ends}; it {abstains(1 - mean.coverage)}."
-    )
-
-
-def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
-    """Numbers that stand out."""
-    return (
-        ("Mean estimate", *fact(mean.mean, mean.mean_interval)),
-        (
-            "Coverage",
-            number(mean.coverage),
-            f"{mean.n_scored:,} of {counted(mean.n, 'output')}",
-        ),
-    )
 
 
 def accepted_sections(
@@ -113,12 +78,13 @@ def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
 
 
 def systems_sections(
-    systems: Mapping[str, Mean], rated: Collection[str]
+    systems: Mapping[str, Mean], rated: Collection[str], *, of_verdicts: bool
 ) -> tuple[Section, ...]:
     """Each system's mean estimate; the best one first.
 
     Args:
         systems: the means; rated: systems of the rated texts.
+        of_verdicts: whether ratings are passes and fails.
     """
     if len(systems) < 2:
         return ()
@@ -145,6 +111,7 @@ def systems_sections(
         SYSTEMS,
         axis="mean estimate",
         label="Mean estimate of each system",
+        shares=of_verdicts,
         lines=(*lines,),
     )
     return (section,)
@@ -155,19 +122,18 @@ def _rank(name: str, mean: Mean) -> tuple[bool, float, str]:
     return math.isnan(mean.mean), -mean.mean, name
 
 
-def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:
+def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
     """All outputs, or those with the lowest and the highest estimates if estimates differ.
 
     Args:
         scored: the outputs; errors: held-out errors of rated texts.
-        room: characters of each text.
     """
     values = scored.estimates.values
     n = len(values)
     if not n:
         return ()
     if n <= ALL_ITEMS:
-        table = _items_table(scored, range(n), room)
+        table = _items_table(scored, range(n))
         return (Section(title="Outputs", table=table),)
     defined = int((~np.isnan(values)).sum())
     if defined < 2 * ENDS:
@@ -178,8 +144,8 @@ def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Sectio
         ends = low if low == high else f"{low} to {high}"
         line = f"The estimates hardly differ ({ends}): {NO_ENDS}"
         return Section(lines=(line,)), WHERE
-    lowest = _items_table(scored, order[:ENDS], room)
-    highest = _items_table(scored, order[: -ENDS - 1 : -1], room)
+    lowest = _items_table(scored, order[:ENDS])
+    highest = _items_table(scored, order[: -ENDS - 1 : -1])
     return (
         Section(title="Lowest estimates", table=lowest),
         Section(title="Highest estimates", table=highest),
@@ -187,25 +153,15 @@ def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Sectio
     )
 
 
-def every_output(scored: Scored) -> tuple[Section, ...]:
-    """Outputs in the order given, folded away, if they are more than the page shows anyway."""
-    n = len(scored.outputs)
-    more = (f"The first {MOST:,} of {n:,}; all of them: add -o estimates.csv",)
-    table = _items_table(scored, range(min(n, MOST)), ROOM)
-    lines = more if n > MOST else ()
-    section = Section(title="All outputs", lines=lines, table=table, folded=True)
-    return (section,) if n > ALL_ITEMS else ()
-
-
-def _items_table(scored: Scored, items: Sequence[int], room: int) -> Table:
-    """The estimates of some outputs, with so many characters of each text."""
+def _items_table(scored: Scored, items: Sequence[int]) -> Table:
+    """The estimates of some outputs, with the beginning of each text."""
     estimates = scored.estimates
     texts = scored.outputs.texts
     values = estimates_or_reasons(estimates, items)
     rows = []
     for i, value in zip(items, values, strict=True):
         name = clipped(estimates.ids[i], 12)
-        text = clipped(texts[i], room)
+        text = clipped(texts[i], NARROW)
         rows.append((name, value, str(estimates.support[i]), text))
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

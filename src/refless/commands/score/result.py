@@ -1,28 +1,27 @@
 """Outputs with their estimates: the result of `refless score`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from refless.commands.score.accepting import Accepting
+from refless.commands.score.card import card_of
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
-    NARROW,
-    ROOM,
-    WHETHER,
     accepted_sections,
-    every_output,
-    facts,
     items_sections,
     systems_sections,
-    verdict,
 )
 from refless.commands.score.guards import Guards
 from refless.commands.score.guards_shown import said
 from refless.commands.score.inspect_scores import inspect_scores
-from refless.commands.texts import reasons_sections
+from refless.commands.side_by_side import side_by_side
+from refless.commands.texts import estimates_or_reasons, reasons_sections
 from refless.estimators import Estimator
 from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, caveats
+from refless.report.document import Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
@@ -58,47 +57,63 @@ class ScoreResult(Result):
         """The sentences of the guards."""
         return said(self.guards, self.scored.overall, one_file=self.one_file)
 
+    @property
+    def percent(self) -> bool:
+        """Whether ratings are passes and fails."""
+        return self.estimator.given[0].of_verdicts
+
     def _shown(self) -> Document:
-        return self._document(NARROW)
+        """The answer, with warnings first, and the estimates of some outputs."""
+        residuals = self.estimator.residuals()
+        return self._document(items_sections(self.scored, residuals))
 
-    def _whole(self) -> Document:
-        brief = self._document(ROOM)
-        basis = (
-            "Rated texts",
-            f"{len(self.estimator.rated):,}",
-            "that estimates rest on",
-        )
-        gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
-        return replace(
-            brief,
-            verdict=gate + brief.verdict,
-            facts=(*brief.facts, basis),
-            sections=(*brief.sections, *every_output(self.scored), caveats()),
-        )
-
-    def _document(self, room: int) -> Document:
-        """The document of terminal and page, with room for so many characters of each text."""
+    def _document(self, items: Sequence[Section]) -> Document:
         scored = self.scored
-        scale = self.estimator.rated.scale
-        name = estimator_name(self.signature)
         mean = scored.overall
+        name = estimator_name(self.signature)
         rated_systems = {*self.estimator.rated.systems} - {""}
-        population = about("output", these=scored.these)
-        design = f"{self.design} {self.rated_design}"
-        sections = [
-            *accepted_sections(scored, self.accepted),
-            *systems_sections(scored.systems, rated_systems),
-        ]
-        sections += [Section(lines=(line,), warning=True) for line in self._warnings]
-        sections += reasons_sections(scored.reasons, mean.n)
-        sections += items_sections(scored, self.estimator.residuals(), room)
+        systems = systems_sections(
+            scored.systems, rated_systems, of_verdicts=self.percent
+        )
+        card = card_of(
+            name,
+            mean,
+            self.estimator.rated.scale,
+            systems[0].figures if systems else (),
+            of_verdicts=self.percent,
+        )
+        warnings = [Section(lines=(line,), warning=True) for line in self._warnings]
+        population = f"The answer is about {about('output', these=scored.these)}."
+        if self.gate.reason:
+            gate = f"{sentence(self.gate.reason)}."
+            card = replace(card, rests=f"{gate} {card.rests}")
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
-            verdict=verdict(name, mean, scale),
-            notes=(f"The answer is about {population}.", design, WHETHER),
-            facts=facts(mean),
-            sections=tuple(sections),
+            cards=(card,),
+            notes=(population, f"{self.design} {self.rated_design}"),
+            sections=(
+                *warnings,
+                *accepted_sections(scored, self.accepted),
+                *folded([*systems, *reasons_sections(scored.reasons, mean.n), *items]),
+            ),
         )
+
+    def _whole(self) -> Document:
+        """The same with all outputs in place of some."""
+        scored = self.scored
+        estimates = scored.estimates
+        n = len(scored.outputs)
+        texts = estimates_or_reasons(estimates, range(n))
+        outputs = side_by_side(
+            scored.outputs,
+            np.full(n, np.nan),
+            estimates.values,
+            np.arange(n),
+            percent=self.percent,
+            doubt=False,
+            why=tuple(f"estimate: {text}" for text in texts),
+        )
+        return replace(self._document(()), outputs=outputs)
 
     def _json(self) -> Record:
         scored = self.scored

@@ -102,6 +102,8 @@ def score(
 ) -> ScoreResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
+    For example: refless score outputs.csv --rated rated.csv -o estimates.csv
+
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
     (how many rated texts it rests on) or the reason why there is none, in the raters' units. From
     preference pairs it is the share of choices that the output would win.

@@ -5,23 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from refless.commands.texts import HEADER, drawn, estimate_cells
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
-from refless.commands.validate.validation import Validation
-from refless.data.records import Estimates, RatedPool
+from refless.commands.validate.validation import Validation, in_scale
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
-from refless.registry.arrays import IntArray
-from refless.registry.plural import counted
 from refless.registry.signature import Signature
-from refless.report.charts import Dot, Line, Mark, chart, row_chart
-from refless.report.document import Figure, Key, Section, Stored, Table, TextStore
-from refless.report.plot import Axis, axis_over
+from refless.report.charts import Line, Mark, row_chart
+from refless.report.document import Figure, Key, Section, Table
 from refless.report.wording import (
     MEASURES,
     estimator_name,
-    fact,
     measure,
     number,
     percent,
@@ -46,7 +40,6 @@ JUDGES = (
 FEW = 0.05
 HEAVY = 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so
-MISSES = 10
 FIXED = (
     "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
     "be trained again for that: up to about 1,500 texts take them for too narrow."
@@ -87,7 +80,6 @@ def side_by_side_section(result: Validation) -> Section:
         figures=(figure,),
         table=table,
         lines=(legend,),
-        opening=True,
     )
 
 
@@ -123,33 +115,22 @@ def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure
     return Figure(svg=svg, caption=CAPTION, keys=tuple(keys))
 
 
-def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
-    """Numbers that stand out."""
-    agreement = result.estimator
-    (annotator, ends) = annotator_of(result)
-    covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
-    rows = [
-        ("Coverage", number(agreement.coverage), covered),
-        ("Spearman", *fact(agreement.spearman, agreement.spearman_interval)),
-        ("Mean squared error", *fact(agreement.mse, agreement.mse_interval, 4)),
-    ]
-    if not math.isnan(annotator):
-        rows.append(("One annotator's Spearman", *fact(annotator, ends)))
-    return tuple(rows)
-
-
 def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
     """Errors and correlations, and what to know of them."""
     agreement = result.estimator
     names = [
         name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)
     ]
-    rows = tuple((title(name), measure(agreement, name)) for name in names)
+    errors = in_scale(agreement, result.pool.scale)
+    of_errors = {} if errors is None else {"mse": errors, "mae": errors}
+    rows = tuple(
+        (title(name), measure(of_errors.get(name, agreement), name)) for name in names
+    )
     table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
     if "-fixed" in agreement.interval_method and len(result.pool) <= MOST_REFITTED:
         lines.insert(0, FIXED.format(estimator_name(signature)))
-    section = Section(title="Agreement with people", table=table, folded=True)
+    section = Section(title="Agreement with people", table=table)
     return section, Section(lines=(*lines, *filter(None, [no_annotators(result)])))
 
 
@@ -181,7 +162,7 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
         "left out with it."
     )
     title = f"Rated {study.unit}s and new ones"
-    return (Section(title=title, table=table, lines=(line,), folded=True),)
+    return (Section(title=title, table=table, lines=(line,)),)
 
 
 def no_annotators(result: Validation) -> str:
@@ -217,91 +198,3 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
         for reason, measures in names.items()
     )
     return (Section(lines=lines),) if lines else ()
-
-
-def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
-    """The texts on the page, and the place of each row; the seed draws them if there are many."""
-    pool = result.pool
-    estimates = result.estimates
-    rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
-    stored = []
-    for row in rows:
-        human = number(float(pool.human[row]))
-        cells = (human, *estimate_cells(estimates, row))
-        stored.append(Stored(id=pool.ids[row], cells=cells, text=pool.texts[row]))
-    every = len(stored) == len(pool)
-    heading = "The rated texts" if every else "Rated texts shown here"
-    places = {row: place for place, row in enumerate(rows)}
-    return TextStore(header=HEADER, texts=tuple(stored), title=heading), places
-
-
-def _points(pool: RatedPool, seed: int) -> IntArray:
-    """Rows of the texts in the scatter plot."""
-    return drawn(np.arange(len(pool)), seed)
-
-
-def _worst(pool: RatedPool, estimates: Estimates) -> list[int]:
-    """Rows of the texts whose estimates are farthest from the human rating."""
-    errors = np.abs(estimates.values - pool.human)
-    scored = np.flatnonzero(~np.isnan(errors)).tolist()
-    return sorted(scored, key=lambda i: -errors[i])[:MISSES]
-
-
-def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Section:
-    """Estimate against human rating, text by text.
-
-    Args:
-        result: the numbers; places: the place of each row among the stored texts.
-        seed: as for `store_of`.
-    """
-    pool = result.pool
-    values = result.estimates.values
-    rows = _points(pool, seed).tolist()
-    units = "0 to 1" if pool.scale else "in the raters' units"
-    dots = [
-        Dot(x=float(values[i]), y=float(pool.human[i]), text=places[i]) for i in rows
-    ]
-    x = axis_over(values.tolist(), f"estimate, {units}")
-    y = axis_over(pool.human.tolist(), f"mean rating by people, {units}")
-    label = (
-        f"Scatter plot of {counted(len(dots), 'text')}, estimate across and mean rating upwards. "
-        f"Spearman {measure(result.estimator, 'spearman')}. Arrow keys go from text to text."
-    )
-    keys = (
-        Key(name="a text", style="dot"),
-        Key(name="estimate = rating", style="mark c2"),
-    )
-    caption = f"Each text, estimated without {left_out(result.group)}.{_ends(x, y)}"
-    if len(dots) < len(pool):
-        caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
-    svg = chart(x, y, label, dots=dots, diagonal=True)
-    figure = Figure(svg=svg, caption=caption, keys=keys, linked=True)
-    return Section(title="Estimate against human rating", figures=(figure,))
-
-
-def _ends(x: Axis, y: Axis) -> str:
-    """A sentence if the axes of estimates and ratings differ; else nothing."""
-    if (x.low, x.high) == (y.low, y.high):
-        return ""
-    if x.high - x.low < y.high - y.low:
-        return " The axes have different ends: estimates spread less than ratings."
-    return " The axes have different ends."
-
-
-def worst_section(result: Validation, places: dict[int, int]) -> Section:
-    """The texts whose estimates are farthest from what people gave."""
-    pool = result.pool
-    values = result.estimates.values
-    worst = _worst(pool, result.estimates)
-    cells = []
-    for i in worst:
-        numbers = (pool.human[i], values[i], values[i] - pool.human[i])
-        cells.append((pool.ids[i], *(number(float(value)) for value in numbers)))
-    line = "The largest differences between estimate and mean rating."
-    return Section(
-        title="Worst misses",
-        lines=(line if worst else "No text has an estimate.",),
-        texts=tuple(places[i] for i in worst),
-        cells=tuple(cells),
-        header=("id", "people", "estimate", "difference", "text"),
-    )

@@ -73,7 +73,7 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
     ]
     first = f"Spearman is {number(result.whole)} over all texts, {', '.join(within)}."
     lines = (first, *confounder_lines(result))
-    return (Section(title=CONFOUNDERS, lines=lines, folded=True),)
+    return (Section(title=CONFOUNDERS, lines=lines),)
 
 
 def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
@@ -221,4 +221,4 @@ def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
     lines = drift_lines(result, scale)
     if not lines:
         return ()
-    return (Section(title="Raters and time", lines=lines, folded=True),)
+    return (Section(title="Raters and time", lines=lines),)

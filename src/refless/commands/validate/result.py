@@ -3,18 +3,18 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimate_columns, reasons_sections
+from refless.commands.validate.card import card_of
 from refless.commands.validate.confounders import Confounders
 from refless.commands.validate.document import (
     agreement_sections,
-    facts,
     no_annotators,
-    scatter_section,
     side_by_side_section,
     source_sections,
-    store_of,
     undefined_sections,
-    worst_section,
 )
 from refless.commands.validate.findings import (
     confounder_lines,
@@ -26,39 +26,41 @@ from refless.commands.validate.findings import (
 )
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
-from refless.commands.validate.validation import Validation
-from refless.commands.validate.verdict import (
-    annotator_lines,
-    verdict,
-    worth_using,
-)
+from refless.commands.validate.validation import ErrorsInScale, Validation, in_scale
+from refless.commands.validate.verdict import annotator_lines, verdict
 from refless.commands.validate.versus_judges import VersusJudges
-from refless.data.records import Scale
+from refless.data.human import unscaled
+from refless.data.records import Estimates
 from refless.estimators import Estimator
 from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, caveats
+from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
-from refless.stats.intervals import Interval
+
+LIMITS = (
+    (
+        "A correlation is an average over these texts: it can hide texts that are badly wrong, and "
+        "texts written to please a metric."
+    ),
+    "Other tasks, systems, lengths or raters need ratings of their own.",
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ErrorsInScale:
-    """The estimator's errors in the raters' units; correlations have none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOutText:
+    """A rated text: its rating, and its estimate that knows nothing of it; null without one."""
 
-    scale: Scale
-    mse: float
-    mse_interval: Interval
-    mae: float
-    mae_interval: Interval
+    id: str
+    rating: float
+    estimate: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,23 +100,7 @@ class ValidateRecord(Record):
     sources: SourceStudy | None
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
-
-
-def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
-    """The errors in the raters' units, or None without a scale."""
-    if scale is None:
-        return None
-    span = scale[1] - scale[0]
-    square = span**2
-    mse_low, mse_high = agreement.mse_interval
-    low, high = agreement.mae_interval
-    return ErrorsInScale(
-        scale=scale,
-        mse=agreement.mse * square,
-        mse_interval=(mse_low * square, mse_high * square),
-        mae=agreement.mae * span,
-        mae_interval=(low * span, high * span),
-    )
+    held_out: tuple[HeldOutText, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -127,7 +113,7 @@ class ValidateResult(Result):
         design: what belongs together, in a sentence.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
-        seed: of what is drawn.
+        unit: [n] what each text was drawn with.
         next_command: the line that estimates outputs with it.
         listed: [n] the texts in the order of their rows.
     """
@@ -138,7 +124,7 @@ class ValidateResult(Result):
     design: str
     estimator: Estimator
     signatures: dict[str, str]
-    seed: int
+    unit: IntArray
     next_command: str
     listed: IntArray
 
@@ -147,26 +133,42 @@ class ValidateResult(Result):
         """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
         return self.validation.side_by_side
 
-    def _shown(self) -> Document:
-        agreement = self.validation.estimator
-        return self._document(reasons_sections(agreement.reasons, agreement.n))
+    @property
+    def people(self) -> FloatArray:
+        """[n] ratings in the raters' units."""
+        pool = self.validation.pool
+        return unscaled(pool.human, pool.scale)
 
-    def _whole(self) -> Document:
-        result = self.validation
-        seed = self.seed
-        store, places = store_of(result, seed)
-        more = (
-            scatter_section(result, places, seed),
-            *reasons_sections(result.estimator.reasons, result.estimator.n),
-            worst_section(result, places),
-            caveats(),
+    @property
+    def estimates(self) -> Estimates:
+        """Held-out estimates in the raters' units."""
+        return self.validation.estimates.on(self.validation.pool.scale)
+
+    @property
+    def span(self) -> float:
+        """The raters' units in 1 of the errors."""
+        low, high = self.validation.pool.scale or (0.0, 1.0)
+        return high - low
+
+    def card(self) -> Card:
+        """The answer with its picture."""
+        values = self.estimates.values
+        told = ~np.isnan(values)
+        return card_of(
+            self.side_by_side,
+            self.people[told],
+            values[told],
+            self.unit[told],
+            self.span,
+            self.next_command,
+            of_verdicts=self.validation.pool.of_verdicts,
         )
-        return replace(self._document(more), store=store)
 
-    def _document(self, more: tuple[Section, ...]) -> Document:
-        """The sections of terminal and page, and more."""
+    def _shown(self) -> Document:
+        """The answer, and all numbers behind it."""
         result = self.validation
         name = sentence(estimator_name(self.signature))
+        agreement = result.estimator
         sections = [
             side_by_side_section(result),
             *self._versus(),
@@ -174,16 +176,33 @@ class ValidateResult(Result):
             *agreement_sections(result, self.signature),
             *confounder_sections(result.made_of),
             *drift_sections(result.drift, result.pool.scale),
-            *undefined_sections(result.estimator),
-            *more,
+            *undefined_sections(agreement),
+            *reasons_sections(agreement.reasons, agreement.n),
         ]
         return Document(
             title=f"{name} on {counted(len(result.pool), 'rated text')}",
-            verdict=verdict(self.side_by_side),
-            notes=(self.design, *self._then()),
-            facts=facts(result),
-            sections=tuple(sections),
+            cards=(self.card(),),
+            notes=(
+                verdict(self.side_by_side, self.span),
+                self.design,
+                *self._then(),
+                *LIMITS,
+            ),
+            sections=folded(sections),
         )
+
+    def _whole(self) -> Document:
+        """The same with the outputs side by side, and the numbers folded away."""
+        document = self._shown()
+        outputs = side_by_side(
+            self.validation.pool,
+            self.people,
+            self.estimates.values,
+            np.argsort(self.listed),
+            percent=self.validation.pool.of_verdicts,
+            doubt=document.cards[0].state != "yes",
+        )
+        return replace(document, outputs=outputs)
 
     def _versus(self) -> list[Section]:
         """The estimator beside judges' scores, and beside one annotator."""
@@ -200,12 +219,10 @@ class ValidateResult(Result):
         return sections
 
     def _then(self) -> tuple[str, ...]:
-        """The next command, or what to try if the system's name is ahead and was not read."""
-        if worth_using(self.side_by_side):
-            return (f"  {self.next_command}",)
+        """The estimator to try if the system's name is ahead and was not read."""
         rival = self.side_by_side.rival
         reads = getattr(self.estimator, "use_system", False)
-        if rival.name != SYSTEM or rival.gain <= 0 or reads:
+        if rival.name != SYSTEM or not rival.gain > 0 or reads:
             return ()
         remedy = called("estimator", "gp:use_system=yes")
         return (f"An estimator can read the system's name too: try {remedy}.",)
@@ -218,21 +235,33 @@ class ValidateResult(Result):
         findings = confounder_lines(result.made_of) + drift_lines(result.drift, scale)
         return self._record(
             result,
-            verdict=verdict(table),
+            verdict=verdict(table, self.span),
             n=len(result.pool),
             sources=self.sources,
             annotators_reason=no_annotators(result),
             findings=findings,
             in_scale=in_scale(result.estimator, scale),
+            held_out=self._held_out(),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
+        )
+
+    def _held_out(self) -> tuple[HeldOutText, ...]:
+        ids = self.validation.pool.ids
+        columns = zip(
+            ids, self.people.tolist(), self.estimates.values.tolist(), strict=True
+        )
+        return tuple(
+            HeldOutText(id=name, rating=rating, estimate=estimate)
+            for name, rating, estimate in columns
         )
 
     def _rows(self) -> Rows:
         pool = self.validation.pool
-        estimates = self.validation.estimates
+        estimates = self.estimates
+        people = self.people
         rows = []
         for i in self.listed.tolist():
-            rated = {"id": pool.ids[i], "human": float(pool.human[i])}
+            rated = {"id": pool.ids[i], "human": float(people[i])}
             estimate = estimate_columns(estimates, i)
             rows.append({**rated, **estimate, "text": pool.texts[i]})
         return rows

@@ -77,6 +77,8 @@ def validate(
 ) -> ValidateResult | JudgedResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
+    For example: refless validate rated.csv --scale 1 5 -o page.html
+
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
     and beside an average annotator where the ratings name them. Says which estimator to use and,
@@ -136,7 +138,7 @@ def validate(
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, read, labels, seed, signs, design.said(pool.ratings))
+    return _result(candidates, read, labels, seed, signs, design)
 
 
 validate_choices = returning(JudgedResult, NAMES)(validate)
@@ -148,7 +150,7 @@ def _result(
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
-    design: str,
+    design: Design,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
     pool = read.pool
@@ -181,10 +183,10 @@ def _result(
     return ValidateResult(
         validation=result,
         sources=sources,
-        design=design,
+        design=design.said(pool.ratings),
+        unit=design.unit,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
-        seed=seed,
         next_command=scoring(best),
         listed=read.listed,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),

@@ -6,13 +6,25 @@ from dataclasses import dataclass
 from refless.commands.validate.confounders import Confounders, confounders
 from refless.commands.validate.leaderboard import Leaderboard, leaderboard
 from refless.commands.validate.versus_judges import VersusJudges, judges, versus_judges
-from refless.data.records import Estimates, RatedPool
+from refless.data.records import Estimates, RatedPool, Scale
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.evaluation.baselines import baselines
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import Replicates, Split, agreement_of, replicates
+from refless.stats.intervals import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorsInScale:
+    """The estimator's errors in the raters' units; correlations have none."""
+
+    scale: Scale
+    mse: float
+    mse_interval: Interval
+    mae: float
+    mae_interval: Interval
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -85,3 +97,20 @@ def _replicates(
 ) -> dict[str, Replicates]:
     """Replicates of each method, by name."""
     return {name: replicates(method, split) for name, method in methods.items()}
+
+
+def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
+    """The errors in the raters' units, or None without a scale."""
+    if scale is None:
+        return None
+    span = scale[1] - scale[0]
+    square = span**2
+    mse_low, mse_high = agreement.mse_interval
+    low, high = agreement.mae_interval
+    return ErrorsInScale(
+        scale=scale,
+        mse=agreement.mse * square,
+        mse_interval=(mse_low * square, mse_high * square),
+        mae=agreement.mae * span,
+        mae_interval=(low * span, high * span),
+    )

@@ -49,9 +49,13 @@ def worth_using(table: Leaderboard) -> bool:
     return agrees and not table.rival.gain > 0 and table.constant is None
 
 
-def verdict(table: Leaderboard) -> str:
-    """The estimator to use, and whether it is worth using at all, in a sentence or two."""
-    return _verdict(table) + resting_on(table.n_drawn, "groups")
+def verdict(table: Leaderboard, span: float = 1.0) -> str:
+    """The estimator to use, and whether it is worth using at all, in a sentence or two.
+
+    Args:
+        table: all methods side by side; span: raters' units in 1 of its errors.
+    """
+    return _verdict(table, span) + resting_on(table.n_drawn, "groups")
 
 
 def resting_on(n: int, unit: str) -> str:
@@ -64,7 +68,7 @@ def resting_on(n: int, unit: str) -> str:
     return f" Intervals rest on {n} {unit} only, {few}."
 
 
-def _verdict(table: Leaderboard) -> str:
+def _verdict(table: Leaderboard, span: float) -> str:
     line = table.first
     rival = table.rival
     name = sentence(table.first.name)
@@ -74,7 +78,7 @@ def _verdict(table: Leaderboard) -> str:
     lost = with_interval(rival.gain, rival.gain_interval)
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
     ranked = _ahead(table)
-    errs = _constant(table)
+    errs = _constant(table, span)
     both = ", and ".join(filter(None, (ranked, errs)))
     if line.n_scored < FEWEST:
         return f"{line.n_scored} estimates are too few to tell which estimator to use."
@@ -112,12 +116,14 @@ def _ahead(table: Leaderboard) -> str:
     return f"{ahead} (so {verb} {' and '.join(names[1:])})"
 
 
-def _constant(table: Leaderboard) -> str:
+def _constant(table: Leaderboard, span: float) -> str:
     """That a constant has the smaller mean squared error, or may have; "" if it has not."""
     line = table.constant
     if line is None:
         return ""
-    saved = with_interval(line.saved, line.saved_interval, 4)
+    square = span**2
+    low, high = line.saved_interval
+    saved = with_interval(square * line.saved, (square * low, square * high), 4)
     if line.saved_interval[0] > 0:
         return f"a constant errs less, by {saved} in mean squared error"
     return f"it is not shown to err less than a constant ({saved} more in mean squared error)"

@@ -65,6 +65,8 @@ def metric(
 ) -> MetricResult:
     """Score outputs by one or more metrics against references.
 
+    For example: refless metric outputs.jsonl -m bleu
+
     Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; CSV,
     JSON and JSONL have the scores of single outputs. 'refless list metrics' lists the metrics.
 

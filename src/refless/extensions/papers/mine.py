@@ -66,6 +66,8 @@ def mine(
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
 
+    For example: refless mine corpus.jsonl --seeds rated.jsonl --out-dir study
+
     First step, `corpus` and `seeds`: writes raters.jsonl (in random order, origins hidden) and
     key.jsonl, which raters must not see. Second step, `ratings`: writes references.jsonl, with
     each seed's references and weights in [-1, 1].

@@ -13,7 +13,7 @@ from refless.evaluation.held_out import Agreement, agreement
 from refless.extensions.ratpred.model import Course, Model
 from refless.registry.dialect import called
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, Table, caveats
+from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
@@ -76,7 +76,7 @@ class TrainResult(Result):
     def _shown(self) -> Document:
         """Agreement of the model with people on the validation split, and its training."""
         rated = counted(self.n, "rated text")
-        sections = (self._agreement(), self._networks(), self._use(), caveats())
+        sections = (self._agreement(), self._networks(), self._use())
         return Document(
             title=f"RatPred trained on {rated}",
             verdict=self._verdict(),

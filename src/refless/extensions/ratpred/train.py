@@ -50,6 +50,8 @@ def train(
 ) -> TrainResult:
     """Train RatPred on rated texts and save it for 'refless score --model FILE'.
 
+    For example: refless train rated.csv --scale 1 5 --to model.safetensors
+
     A quarter of the texts is kept aside: after each epoch the network estimates these, and the
     epoch with the best correlations is kept. A model that is there already is replaced in one step.
 

@@ -87,6 +87,8 @@ def rate(
 ) -> RateResult:
     """Serve a page on which people rate outputs, and one that shows what is known so far.
 
+    For example: refless rate outputs.csv --scale 1 5
+
     Prints a personal link for the owner and for each rater, and serves until Ctrl-C. Raters see
     texts alone: not who wrote them, what others said, or what is estimated. Each key press is on
     disk before it is acknowledged; start the same command again to go on.

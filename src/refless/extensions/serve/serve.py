@@ -44,6 +44,8 @@ def serve(
 ) -> ServeResult:
     """Serve estimates over HTTP: POST /estimate, POST /compare.
 
+    For example: refless serve rated.csv --scale 1 5 --port 8000
+
     Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
     1e-12. Callers need the token of the environment variable REFLESS_TOKEN, or the one
     that is printed. /openapi.json describes the API.

@@ -1,7 +1,7 @@
 "use strict";
 // Outputs side by side: search, filters, order; of all rows only those in sight are in the page.
 (() => {
-  const { systems, judge, apart, percent, rows } = JSON.parse(document.getElementById("outputs-data").textContent);
+  const { systems, judge, apart, percent, estimates, rated: byPeople, rows } = JSON.parse(document.getElementById("outputs-data").textContent);
   const ON_PAPER = 30; // rows
   const MORE = 5; // rows above and below those in sight
   const HEIGHT = 84; // of a row, as in the style sheet; of a phone
@@ -11,20 +11,22 @@
   const search = document.getElementById("search");
   const order = document.getElementById("sort");
   const filters = [...document.querySelectorAll("[data-filter]")];
-  const width = 1 + systems.length * (judge ? 4 : 3);
+  const width = 1 + systems.length * (1 + [byPeople, judge, estimates].filter(Boolean).length);
 
-  // an answer is [text, people, judge, estimate]; null where a version has none
+  // an answer is [text, people, judge, estimate, why]; null where a version has none
   const known = (value) => value !== null && value !== undefined;
   const rated = (row) => row.answers.map((answer) => answer?.[1]).filter(known);
   const spread = (row) => (rated(row).length > 1 ? Math.max(...rated(row)) - Math.min(...rated(row)) : -1);
   const gap = (answer) => (answer && known(answer[1]) && known(answer[2]) ? answer[2] - answer[1] : null);
   const farthest = (row) => Math.max(...row.answers.map((answer) => (gap(answer) === null ? -1 : Math.abs(gap(answer)))));
+  const missed = (answer) => (answer && known(answer[1]) && known(answer[3]) ? Math.abs(answer[3] - answer[1]) : -1);
+  const highest = (row) => Math.max(...row.answers.map((answer) => answer?.[3] ?? -Infinity));
   const tests = {
     differ: (row) => spread(row) > 1e-9,
     unrated: (row) => rated(row).length < systems.length,
     apart: (row) => farthest(row) >= apart,
   };
-  const keys = { file: null, people: spread, judge: farthest };
+  const keys = { file: null, people: spread, judge: farthest, estimate: (row) => Math.max(...row.answers.map(missed)), high: highest, low: (row) => -highest(row) };
   rows.forEach((row, place) => {
     row.place = place;
     row.words = [row.item, ...row.answers.map((answer) => answer?.[0] ?? "")].join("\n").toLowerCase();
@@ -79,12 +81,12 @@
       const cell = tr.appendChild(made("td", "text part"));
       cell.dataset.name = systems[k] || "output";
       marked(cell.appendChild(made("div", "cut")), text);
-      tr.append(number("people", people));
+      if (byPeople) tr.append(number("people", people));
       if (judge) {
         const scored = tr.appendChild(number("judge", score));
-        if (Math.abs(gap(answer) ?? 0) >= apart) scored.append(" ", made("span", "apart", signed(gap(answer))));
+        if (apart && Math.abs(gap(answer) ?? 0) >= apart) scored.append(" ", made("span", "apart", signed(gap(answer))));
       }
-      tr.append(number("est.", estimate, "estimate"));
+      if (estimates) tr.append(number("est.", estimate, "estimate"));
     });
     return tr;
   }
@@ -103,6 +105,7 @@
       const part = pairs.appendChild(made("div"));
       part.append(made("h3", "", systems[k] || "Output"));
       marked(part.appendChild(made("p")), answer?.[0] ?? "–");
+      if (answer?.[4]) part.append(made("p", "soft", answer[4]));
     });
     return tr;
   }

@@ -65,6 +65,8 @@ def huse(
 ) -> HuseResult:
     """Quality and diversity of a model in one number (HUSE).
 
+    For example: refless huse rated.csv --scale 1 5
+
     1 where a classifier that sees ratings and the model's log-probabilities cannot tell its texts
     from people's, 0 where it always can; HUSE-Q for quality alone, HUSE-D for diversity.
 

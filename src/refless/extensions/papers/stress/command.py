@@ -75,9 +75,11 @@ def stress(
 ) -> StressResult:
     """Find out whether a metric, an estimator or a scorer can be fooled.
 
+    For example: refless stress outputs.csv --rated rated.csv --probe useless
+
     Compares references with systems, replaces frequent, rare and random words, searches the one
-    training sentence that scores highest for everything, puts outputs of no use in the place of
-    the outputs, and stuffs an output with what was rated highly. A verdict for each.
+    training sentence that scores highest for everything, replaces the outputs by
+    useless ones, and stuffs an output with what was rated highly. A verdict for each.
 
     Args:
         outputs: Files of outputs, with references for metrics; - is stdin.

@@ -24,7 +24,7 @@ TITLES = {
     "frequent": "Frequent words",
     "rare": "Rare words",
     "sentence": "One sentence for everything",
-    "useless": "Outputs of no use",
+    "useless": "Useless outputs",
     "stuffing": "Stuffed with what was rated highly",
 }
 ADVICE = (
@@ -129,7 +129,7 @@ def _verdict(stressed: Stressed) -> str:
     """The number of tests that fooled a scorer, among those that came to a verdict."""
     decided = [probe.fooled for probe in stressed.probes if probe.fooled is not None]
     if not decided:
-        return f"No test of {stressed.label} came to a verdict."
+        return f"No test could tell whether {stressed.label} can be fooled."
     tests = counted(len(decided), "test")
     return f"{stressed.label} is fooled by {sum(decided)} of {tests}."
 

@@ -52,7 +52,7 @@ def useless_probe(
     verdict, fooled = _verdict(passed, odd, pool is not None)
     return Probe(
         name="useless",
-        about=f"Outputs of no use in the place of those of {material.first}.",
+        about=f"Each output of {material.first} is replaced by a useless one.",
         rows=tuple(rows),
         verdict=verdict,
         fooled=fooled,

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from refless.report.wording import number
+
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -12,14 +14,23 @@ class RatingUnits:
 
     percent: bool
 
+    @property
+    def name(self) -> str:
+        """The unit of a difference, in words."""
+        return "percentage points" if self.percent else "points"
+
+    @property
+    def factor(self) -> int:
+        """The number of units in a difference of 1."""
+        return 100 if self.percent else 1
+
     def mean(self, value: float) -> str:
         """A mean: `56 %`, or `3.4`."""
-        return f"{100 * value:.0f} %" if self.percent else f"{value:.1f}"
+        return f"{100 * value:.0f} %" if self.percent else number(value, 2)
 
     def size(self, value: float) -> str:
         """A difference without its sign: `14 percentage points`, or `0.22 points`."""
-        unit = "percentage points" if self.percent else "points"
-        return f"{self._digits(abs(value))} {unit}"
+        return f"{self._digits(abs(value))} {self.name}"
 
     def ends(self, interval: Sequence[float], word: str) -> str:
         """An interval with a word between its ends; a sign stands where 0 is inside."""
@@ -30,4 +41,4 @@ class RatingUnits:
         return f" {word} ".join(map(self._digits, ends))
 
     def _digits(self, value: float) -> str:
-        return f"{100 * value:.0f}" if self.percent else f"{value:.2f}"
+        return f"{100 * value:.0f}" if self.percent else number(value, 2)

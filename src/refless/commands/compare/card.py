@@ -1,0 +1,176 @@
+"""The answer of `compare` as a card: its state, few words, one picture, what to do now."""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from refless.commands.compare.document import of_apart, swapped, turned, why_not
+from refless.evaluation.comparing import Comparison, Pair
+from refless.evaluation.entries import Field
+from refless.registry.plural import counted
+from refless.report.document import Card, Figure, State
+from refless.report.pictures import difference_picture
+from refless.report.units import RatingUnits
+from refless.report.wording import labels
+
+OPEN = "Cannot be told yet"
+NAME = 24  # letters of a version
+OLD = frozenset(  # words in names of versions that are compared with
+    {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
+)
+
+
+def card_of_two(
+    comparison: Comparison, field: Field, units: RatingUnits, rests: str, command: str
+) -> Card:
+    """The card on two versions.
+
+    Args:
+        comparison: of the versions; field: their outputs; units: of the ratings.
+        rests: what the answer rests on.
+        command: the line that chooses what to rate next.
+    """
+    (pair,) = map(_newer_second, comparison.pairs)
+    means = {one.name: one.mean.value for one in comparison.standings}
+    names = labels([pair.first, pair.second], NAME)
+    first = names[pair.first]
+    second = names[pair.second]
+    value = pair.difference.value
+    state: State = "open"
+    label = OPEN
+    if pair.shown:
+        state = "yes" if value > 0 else "no"
+        verdict = "Yes, {} is better" if value > 0 else "No, {} is worse"
+        label = verdict.format(second)
+    return Card(
+        topic=f"{second} against {first}",
+        question=f"Is {second} better than {first}?",
+        state=state,
+        label=label,
+        answer=_answer(turned(pair), units, means),
+        rests=rests,
+        advice=_advice(pair),
+        command="" if pair.shown else command,
+        figures=(_picture(pair, field, units, state),),
+    )
+
+
+def _newer_second(pair: Pair) -> Pair:
+    """The pair with the newer version second, as far as the names tell which that is."""
+    of_first, of_second = (
+        {*re.split(r"[\W_]+", name.casefold())} for name in (pair.first, pair.second)
+    )
+    if of_second & OLD and not of_first & OLD:
+        return swapped(pair)
+    return pair
+
+
+def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
+    """The version that is ahead and by how much, as sure as that is; of passes their rates too."""
+    low, high = pair.difference.interval
+    if low != low:
+        return f"Not known: {why_not(pair)}."
+    name = labels([pair.first, pair.second], NAME)[pair.second]
+    verb = "is expected to lead" if pair.method == "estimates" else "leads"
+    size = units.size(pair.difference.value)
+    if pair.shown:
+        answer = f"{name} {verb} by {size} ({units.ends((low, high), 'to')})"
+        if not units.percent:
+            return f"{answer}."
+        rates = [units.mean(means[name]) for name in (pair.second, pair.first)]
+        return f"{answer}: {rates[0]} pass, against {rates[1]}."
+    if low == high:
+        return f"Both are rated alike on average: {size} apart."
+    ends = units.ends((low, high), "and")
+    return f"{name} {verb} by {size}, but anything between {ends} is possible."
+
+
+def _advice(pair: Pair) -> str:
+    better = turned(pair).second
+    if pair.shown:
+        return f"take {better}; 'refless gate' holds the next version to it."
+    if pair.look is not None:
+        return "go on as planned, or end: the notes say what that would cost."
+    if pair.further:
+        more = counted(pair.further, "more item")
+        return f"rate {more}: that would tell with 4 of 5 chances."
+    if pair.rated < pair.items:
+        return "rate more of the items; even all of them may not tell."
+    return "all items are rated: it takes answers to more items."
+
+
+def _picture(pair: Pair, field: Field, units: RatingUnits, state: State) -> Figure:
+    """The difference with its interval, and item by item."""
+    factor = units.factor
+    low, high = pair.difference.interval
+    values = item_differences(field, pair.first, pair.second)
+    return difference_picture(
+        (pair.first, pair.second),
+        factor * pair.difference.value,
+        (factor * low, factor * high),
+        [factor * value for value in values],
+        state=state,
+        unit=units.name,
+    )
+
+
+def item_differences(field: Field, first: str, second: str) -> list[float]:
+    """Rating of the second version less that of the first, of each item rated for both."""
+    ratings: dict[str, dict[str, list[float]]] = {first: {}, second: {}}
+    outputs = field.outputs
+    keys = outputs.items or outputs.sources or outputs.ids
+    people = field.human.tolist()
+    for item, system, value in zip(keys, outputs.systems, people, strict=True):
+        if system in ratings and value == value:
+            ratings[system].setdefault(item, []).append(value)
+    both = sorted(ratings[first].keys() & ratings[second].keys())
+    return [fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both]
+
+
+def card_of_several(
+    comparison: Comparison, units: RatingUnits, figures: Sequence[Figure], command: str
+) -> Card:
+    """The card on the best of several versions.
+
+    Args:
+        comparison: the versions; units: of the ratings.
+        figures: that show them; command: as of `card_of_two`.
+    """
+    standings = comparison.standings
+    best = standings[0].name
+    open_ones = [standing.name for standing in standings[1:] if standing.ranks[0] == 1]
+    rated = counted(sum(standing.rated for standing in standings), "rated output")
+    pairs = counted(len(comparison.pairs), "pair")
+    shown = sum(pair.shown for pair in comparison.pairs)
+    apart = "".join(f"{line} " for line in of_apart(comparison.pairs))
+    state: State = "yes"
+    label = f"Yes, {best} is best"
+    advice = f"take {best}."
+    if open_ones:
+        state = "open"
+        label = OPEN
+        advice = "rate where it is open: those shown to be worse are dropped."
+    return Card(
+        topic=counted(len(standings), "version"),
+        question="Is one version the best?",
+        state=state,
+        label=label,
+        answer=_leader(comparison, open_ones, units),
+        rests=f"{apart}Rests on {rated}; a difference is shown for {shown} of {pairs} (Holm).",
+        advice=advice,
+        command=command if open_ones else "",
+        figures=(*figures,),
+    )
+
+
+def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) -> str:
+    first = comparison.standings[0]
+    if first.mean.value != first.mean.value:
+        return "Not known: too little is rated."
+    names = labels([standing.name for standing in comparison.standings], NAME)
+    mean = f"{names[first.name]} has the highest mean, {units.mean(first.mean.value)}"
+    if not open_ones:
+        return f"{mean}, and every other version is shown to be worse."
+    listed = ", ".join(names[name] for name in open_ones[:3])
+    more = f" and {len(open_ones) - 3} more" if len(open_ones) > 3 else ""
+    return f"{mean}, but {listed}{more} may be as good."

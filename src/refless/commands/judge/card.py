@@ -1,0 +1,177 @@
+"""The answer of `judge` as a card: its state, few words, one picture, what to do now."""
+
+from collections.abc import Mapping
+
+from refless.commands.judge.audit import Audit
+from refless.commands.judge.licence import Licence
+from refless.commands.judge.numbers import NUMBERS
+from refless.evaluation.uses import FILTER, Use
+from refless.registry.arrays import FloatArray
+from refless.registry.plural import counted
+from refless.report.document import Card, Figure, State
+from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
+from refless.report.units import RatingUnits
+from refless.report.wording import exact_percent, number, percent
+
+OPEN = "Cannot be told yet"
+QUESTION = "Can {} decide alone?"
+WEAK = 0.4
+STATES: dict[str, State] = {"yes": "yes", "no": "no"}  # of answers; others are open
+ADVICE: dict[State, str] = {
+    "yes": "let it pass and fail outputs of this kind; ask again after each change of it.",
+    "no": "use it for averages with ratings beside it, and for nothing alone.",
+    "open": "rate more of what it scored, drawn at random.",
+}
+LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
+
+
+def card_of(
+    audit: Audit,
+    people: FloatArray,
+    scores: FloatArray,
+    commands: Mapping[State, str],
+    *,
+    of_verdicts: bool,
+) -> Card:
+    """The card on one judge; the licence answers if one is asked for.
+
+    Args:
+        audit: of the judge.
+        people, scores: [n] of the same texts, without undefined ones.
+        commands: the lines that do what is advised, by state.
+        of_verdicts: whether ratings are passes and fails.
+    """
+    if audit.calibration is None:
+        picture = judge_picture(
+            audit.name, people.tolist(), scores.tolist(), of_verdicts=of_verdicts
+        )
+    else:
+        picture = _reliability(audit)
+    if audit.licence is not None:
+        return _licensed(audit.name, audit.licence, picture)
+    use = next(use for use in audit.uses if use.purpose == FILTER)
+    state = STATES.get(use.answer, "open")
+    return Card(
+        topic=audit.name,
+        question=QUESTION.format(audit.name),
+        state=state,
+        label=LABELS[state],
+        answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
+        rests=_rests(audit, use),
+        advice=ADVICE[state],
+        command=commands.get(state, ""),
+        figures=(picture,),
+    )
+
+
+def _reliability(audit: Audit) -> Figure:
+    """The share that people pass, by the probability that the judge gives."""
+    bins = audit.calibration.curve if audit.calibration else ()
+    points = [
+        CalibrationPoint(
+            at=part.probability, mean=part.passed.value, interval=part.passed.interval
+        )
+        for part in bins
+    ]
+    caption = (
+        "Each bar is an equal part of the rated texts, with 95 % confidence. Right "
+        "probabilities lie along the dashed line."
+    )
+    label = f"probability that {audit.name} gives"
+    return calibration_picture(points, label, "share that people pass", caption)
+
+
+def _licensed(name: str, licence: Licence, picture: Figure) -> Card:
+    """The card on the texts that a judge may decide alone."""
+    promise = licence.promise
+    share = exact_percent(promise.at_most_wrong)
+    sure = exact_percent(promise.sure)
+    rests = (
+        f"Rests on {counted(licence.n, 'rated text')}. Wrong are at most {share} of those it "
+        f"passes, and of those it fails, with {sure} confidence, if outputs are like these."
+    )
+    state: State = "no" if licence.undefined else "yes"
+    decided = percent(1 - licence.people)
+    label = "No, nothing yet" if licence.undefined else f"Yes, {decided}"
+    return Card(
+        topic=name,
+        question=f"May {name} decide some outputs alone?",
+        state=state,
+        label=label,
+        answer=_decides(licence, decided),
+        rests=rests,
+        advice=_next(licence),
+        command=""
+        if licence.undefined
+        else "refless route OUTPUTS --licence FILE.json",
+        figures=(picture,),
+    )
+
+
+def _decides(licence: Licence, decided: str) -> str:
+    """The scores with which a judge decides alone, or that it may not."""
+    if licence.undefined:
+        return f"It may decide nothing alone: {licence.undefined}."
+    parts = []
+    if licence.passes.chosen is not None:
+        parts.append(f"pass outputs from {licence.passes.threshold:.4g} on")
+    if licence.fails.chosen is not None:
+        parts.append(f"fail them up to {licence.fails.threshold:.4g}")
+    return f"It may {' and '.join(parts)}: {decided} of all; people decide the others."
+
+
+def _next(licence: Licence) -> str:
+    """The use of a licence, or the labels that would do."""
+    if not licence.undefined:
+        return "save this result with -o FILE.json, and let it decide new outputs."
+    if not licence.curve:
+        return "rate rows that are drawn at random from all."
+    if licence.needed is None:
+        return "leave all to people: more ratings may not help."
+    return (
+        f"leave all to people, or rate more: about {licence.needed:,} texts should do."
+    )
+
+
+def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
+    if state == "yes":
+        return "Yes: it agrees with people on single outputs."
+    if state == "no":
+        tells = "it does not tell good from bad well enough"
+        if use.estimate.value < WEAK:
+            tells = "it tells good from bad weakly"
+        faults = [*_faults(audit, units), tells]
+        return f"Not on its own: {' and '.join(faults)}."
+    low, high = use.estimate.interval
+    if low != low:
+        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}."
+    ends = f"between {number(low, 2)} and {number(high, 2)}"
+    return f"Not known: its agreement with people lies {ends}; {use.bar:g} is needed."
+
+
+def _rests(audit: Audit, use: Use) -> str:
+    on = f"Rests on {counted(audit.n, 'output')} that people rated too"
+    low, high = use.estimate.interval
+    if low != low:
+        return f"{on}."
+    ends = f"{number(low, 2)} to {number(high, 2)}"
+    value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
+    return f"{on}: {value}, where {use.bar:g} is needed."
+
+
+def _faults(audit: Audit, units: RatingUnits) -> list[str]:
+    """That it is too kind or too strict, if that is shown."""
+    measures = audit.measures
+    if "judge_rate" in measures:
+        by_judge = measures["judge_rate"]
+        by_people = measures["base_rate"]
+        low, high = by_judge.interval
+        if not low <= by_people.value <= high:
+            rates = f"{percent(by_judge.value)} of outputs, people"
+            return [f"it passes {rates} {percent(by_people.value)}"]
+        return []
+    bias = measures.get("bias")
+    if bias is None or not (bias.interval[0] > 0 or bias.interval[1] < 0):
+        return []
+    kind = "kind" if bias.value > 0 else "strict"
+    return [f"it is {units.size(bias.value)} too {kind}"]

@@ -1,0 +1,88 @@
+"""Outputs item by item, a column a version, with ratings, a judge's scores and estimates."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from refless.data.records import Texts
+from refless.registry.arrays import FloatArray, IntArray, Strings
+from refless.report.document import OutputShown, SideBySide
+
+FAR = 2.0  # points between judge and people
+HALF = 0.5  # of verdicts
+MOST_SYSTEMS = 4  # columns
+
+
+def side_by_side(
+    texts: Texts,
+    people: FloatArray,
+    estimates: FloatArray,
+    first_rows: IntArray,
+    *,
+    percent: bool,
+    doubt: bool,
+    why: Strings = (),
+    comparable: bool = True,
+) -> SideBySide | None:
+    """The outputs, an item a row and a system a column; of many systems an output a row.
+
+    None if there are no texts.
+
+    Args:
+        texts: the outputs.
+        people, estimates: [n] in the raters' units, NaN where there is none.
+        first_rows: [n] where each stands in its file; empty if several files have them.
+        percent, doubt: as in `SideBySide`.
+        why: [n] what the judge said of each, or ().
+        comparable: whether scores are in the units of the ratings.
+    """
+    if not any(texts.texts):
+        return None
+    systems = sorted({*texts.systems}) or [""]
+    columns = texts.systems or ("",) * len(texts)
+    keys = texts.items or texts.sources or texts.ids
+    # the source of each item, or what the rows call it
+    names = dict(zip(keys, texts.sources or keys, strict=True))
+    one_each = len({*zip(keys, columns, strict=True)}) == len(texts)
+    if len(systems) > MOST_SYSTEMS or not one_each:
+        names = _names_of_outputs(texts.ids, columns, [names[key] for key in keys])
+        systems = [""]
+        columns = ("",) * len(texts)
+        keys = texts.ids
+    judge = next(iter(texts.score_names), "")
+    scores = texts.score(judge) if judge else np.full(len(texts), np.nan)
+    order = np.argsort(first_rows, kind="stable").tolist()
+    rows: dict[str, dict[str, OutputShown]] = {}
+    for i in order or range(len(texts)):
+        rows.setdefault(keys[i], {})[columns[i]] = OutputShown(
+            text=texts.texts[i],
+            people=_number(people[i]),
+            judge=_number(scores[i]),
+            estimate=_number(estimates[i]),
+            why=why[i] if why else "",
+        )
+    apart = HALF if percent else FAR
+    return SideBySide(
+        systems=tuple(systems),
+        judge=judge,
+        apart=apart if comparable else 0.0,
+        percent=percent,
+        items=tuple(names[key] for key in rows),
+        answers=tuple(tuple(map(answers.get, systems)) for answers in rows.values()),
+        doubt=doubt,
+    )
+
+
+def _names_of_outputs(
+    ids: Strings, systems: Strings, items: Sequence[str]
+) -> dict[str, str]:
+    """By id, the system of each output and what it answers."""
+    names = {}
+    for name, system, item in zip(ids, systems, items, strict=True):
+        names[name] = f"{system}: {item}" if system else item
+    return names
+
+
+def _number(value: float) -> float | None:
+    """A number with three digits after the point; None where it is undefined."""
+    return None if np.isnan(value) else round(float(value), 3)

@@ -1,0 +1,118 @@
+"""The answer of `validate` as a card: its state, few words, one picture, what to do now."""
+
+import math
+
+import numpy as np
+
+from refless.commands.validate.leaderboard import Leaderboard
+from refless.commands.validate.verdict import worth_using
+from refless.evaluation.baselines import CONSTANT
+from refless.evaluation.jackknife import FEWEST
+from refless.registry.arrays import FloatArray, IntArray
+from refless.report.document import Card, Figure, State
+from refless.report.pictures import CalibrationPoint, calibration_picture
+from refless.report.units import RatingUnits
+from refless.stats.clusters import effective_size
+from refless.stats.intervals import student
+
+QUESTION = "Do estimates help?"
+LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": "Cannot be told yet"}
+PARTS = 5  # of the outputs, by their estimates
+FEWEST_IN_PART = 5
+CAPTION = (
+    "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
+    "lie along the dashed line; along the flat one they tell no more than the average."
+)
+ADVICE: dict[State, str] = {
+    "yes": "estimate new outputs, and decide by the mean of many.",
+    "no": "do not use these estimates; rate outputs, or ask again with more ratings.",
+    "open": "do not act on estimates of single outputs; ask again with more ratings.",
+}
+
+
+def card_of(
+    table: Leaderboard,
+    people: FloatArray,
+    estimates: FloatArray,
+    unit: IntArray,
+    span: float,
+    command: str,
+    *,
+    of_verdicts: bool,
+) -> Card:
+    """The card on estimates of rated outputs that were held out.
+
+    Args:
+        table: all methods side by side.
+        people, estimates: [n] of the outputs that have an estimate, in the raters' units.
+        unit: [n] what was drawn as a whole.
+        span: raters' units in a unit of `table`.
+        command: the line that estimates outputs.
+        of_verdicts: whether ratings are passes and fails.
+    """
+    units = RatingUnits(of_verdicts)
+    average = float(people.mean()) if len(people) else math.nan
+    state, answer = _answer(table, f"guessing the average, {units.mean(average)}")
+    off = units.size(span * math.sqrt(table.first.mse))
+    scored = table.first.n_scored
+    return Card(
+        topic="estimates",
+        question=QUESTION,
+        state=state,
+        label=LABELS[state],
+        answer=answer,
+        rests=f"Rests on {scored} rated outputs, each estimated without its rating: off by {off}.",
+        advice=ADVICE[state],
+        command=command if state == "yes" else "",
+        figures=(_picture(people, estimates, unit, average),),
+    )
+
+
+def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
+    """Whether estimates are shown to help, and why, in few words."""
+    line = table.first
+    rival = table.rival
+    flat = [each for each in table.methods if each.name == CONSTANT]
+    if line.n_scored < FEWEST:
+        return "open", f"Not known: {line.n_scored} estimates are too few to tell."
+    if any(each.saved_interval[0] > 0 for each in flat):
+        return "no", f"No: {guess}, errs less."
+    if rival.gain_interval[0] > 0:
+        return "no", f"No: {rival.name} agrees with people better."
+    better = all(each.saved_interval[1] < 0 for each in flat)
+    if not better:
+        outputs = f"{line.n_scored} rated outputs"
+        return "open", f"Not shown to be better than {guess}, with {outputs}."
+    if not worth_using(table):
+        return "open", f"Better than {guess}, but {rival.name} may do as well."
+    return "yes", f"Yes: better than {guess}, for every output."
+
+
+def _picture(
+    people: FloatArray, estimates: FloatArray, unit: IntArray, average: float
+) -> Figure:
+    """Estimates that know nothing of an output's own rating, against these ratings."""
+    n = len(people)
+    order = np.argsort(estimates, kind="stable")
+    parts = np.array_split(order, PARTS) if n >= PARTS * FEWEST_IN_PART else []
+    points = [_point(people[rows], estimates[rows], unit[rows]) for rows in parts]
+    return calibration_picture(
+        points,
+        "estimate, made without the output's own rating",
+        "people give",
+        CAPTION,
+        dots=[*zip(estimates.tolist(), people.tolist(), strict=True)],
+        average=average,
+    )
+
+
+def _point(
+    people: FloatArray, estimates: FloatArray, unit: IntArray
+) -> CalibrationPoint:
+    """The mean rating of outputs with alike estimates, by Student's t over their units."""
+    mean = float(people.mean())
+    size = effective_size(people - mean, unit)
+    half = student(max(size - 1, 1)) * float(people.std()) / math.sqrt(max(size - 1, 1))
+    return CalibrationPoint(
+        at=float(estimates.mean()), mean=mean, interval=(mean - half, mean + half)
+    )
