@@ -16,7 +16,7 @@ from refless.report.plot import (
     PlotFrame,
     axis_over,
 )
-from refless.report.templates import rendered
+from refless.report.templates import Drawing
 from refless.report.wording import labels, number, with_intervals
 from refless.stats.intervals import UNDEFINED, Interval
 
@@ -65,7 +65,7 @@ def chart(
     lines: Sequence[Line] = (),
     marks: Sequence[Mark] = (),
     diagonal: bool = False,
-) -> str:
+) -> Drawing:
     """One drawing, its layers from the lowest to the highest.
 
     Args:
@@ -80,18 +80,17 @@ def chart(
     low = max(x.low, y.low)
     high = min(x.high, y.high)
     points = [dot for dot in dots if not math.isnan(dot.x)]
-    return rendered(
-        "refless.report",
-        "chart.svg",
-        frame=frame,
-        top=TOP,
-        label=label,
-        points=points,
-        linked=bool(dots),
-        lines=[*zip(y.ticks, lines, strict=False)],
-        marks=marks,
-        diagonal=(low, high) if diagonal and low < high else None,
-    )
+    values = {
+        "frame": frame,
+        "top": TOP,
+        "label": label,
+        "points": points,
+        "linked": bool(dots),
+        "lines": [*zip(y.ticks, lines, strict=False)],
+        "marks": marks,
+        "diagonal": (low, high) if diagonal and low < high else None,
+    }
+    return Drawing("chart.svg", values)
 
 
 def _frame(x: Axis, y: Axis) -> PlotFrame:
@@ -110,7 +109,7 @@ def row_chart(
     *,
     zero: bool = False,
     marks: Sequence[Mark] = (),
-) -> str:
+) -> Drawing:
     """A point with an interval for each of the first lines; the label names their values.
 
     Args:

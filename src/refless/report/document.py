@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.registry.dialect import called
+from refless.report.templates import Drawing
 from refless.report.wording import clipped
 
 
@@ -47,7 +48,7 @@ class Figure:
         linked: whether its points are texts, shown when a point is hovered or focused.
     """
 
-    svg: str
+    svg: str | Drawing
     caption: str
     table: Table | None = None
     keys: tuple[Key, ...] = ()
