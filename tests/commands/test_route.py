@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from scipy.integrate import quad
 from scipy.stats import binom
 
 from command_line import Ran, headlines, jsonl, run, too_wide
@@ -123,6 +122,25 @@ def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
     assert 0.13 < drawn / decided < 0.27
 
 
+def test_one_side_has_the_whole_chance_of_a_false_alarm(
+    licence: Path, tmp_path: Path
+) -> None:
+    """A judge that may only pass is audited on what it passes, and evidence of 20 is enough."""
+    stored = json.loads(licence.read_text())
+    stored["judges"][0]["licence"]["fails"]["chosen"] = None
+    alone = tmp_path / "licence.json"
+    alone.write_text(json.dumps(stored))
+    (tmp_path / "rubric.md").write_text(licence.with_name("rubric.md").read_text())
+    path = jsonl(tmp_path / "new.jsonl", rows(500, 900))
+    ran = routed(alone, path)
+    assert ran.code == 0, ran.err
+    assert "Evidence from 20 on" in " ".join(ran.out.split())
+    found = routed(alone, path, "--format", "json").json
+    assert [*found["audits"]] == ["pass"]
+    assert "fail" not in found["decided"]
+    assert [audited(17, 6, 0.1, sides).broken for sides in (1, 2)] == [True, False]
+
+
 def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
     """If people fail half of what passes, all is for people, and the status is 3."""
     new = unrated(rows(500, 900))
@@ -178,20 +196,13 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.01, 0.1, 0.3]))
 def test_evidence_equals_the_slow_twin(right: int, wrong: int, share: float) -> None:
-    """The mean likelihood over larger shares, by numerical integration."""
+    """The mean likelihood if the odds of an error are 2, 3 or 4 times those promised."""
     n = right + wrong
-    peak = min(max(wrong / n if n else share, share), 1.0)
-    points = [peak] if share < peak < 1 else None
-    total, _ = quad(
-        lambda p: float(binom.pmf(wrong, n, p)),
-        share,
-        1,
-        points=points,
-        epsabs=0,
-        epsrel=1e-11,
-        limit=200,
-    )
-    expected = total / (1 - share) / binom.pmf(wrong, n, share)
+    likelihoods = []
+    for times in (2, 3, 4):
+        odds = times * share / (1 - share)
+        likelihoods.append(binom.pmf(wrong, n, odds / (1 + odds)))
+    expected = np.mean(likelihoods) / binom.pmf(wrong, n, share)
     assert evidence_of(n, wrong, share) == pytest.approx(expected, rel=1e-8)
 
 
@@ -200,18 +211,19 @@ def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None
     wrong = 0
     for n in range(1, most + 1):
         wrong += int(rng.random() < share)
-        if audited(n, wrong, 0.1).broken:
+        if audited(n, wrong, 0.1, sides=2).broken:
             return n
     return None
 
 
 def test_the_audit_speaks_in_time_and_not_without_cause() -> None:
-    """With 35 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
+    """With 30 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
 
-    One side's chance of a false alarm is half of the 5 %.
+    One of two sides, whose chance of a false alarm is half of the 5 %: .89 and .018 by adding up all
+    numbers of errors.
     """
     rng = np.random.default_rng(0)
-    spoken = [first_alarm(0.35, rng, 50) is not None for _ in range(300)]
+    spoken = [first_alarm(0.3, rng, 50) is not None for _ in range(300)]
     assert np.mean(spoken) >= 0.8
     silent = [first_alarm(0.1, rng, 400) is None for _ in range(300)]
     assert np.mean(silent) >= 0.95

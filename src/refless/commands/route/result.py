@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.commands.route.audit import AuditedSide
+from refless.commands.route.audit import LEVEL, AuditedSide
 from refless.commands.route.licence_file import LicensedJudge
 from refless.data.records import Outputs
 from refless.registry.arrays import FloatArray, StringArray
@@ -24,7 +24,7 @@ REASONS = {
     "broken promise": "the promise no longer holds",
 }
 LEGEND = (
-    "Evidence from 40 on says that the promise no longer holds: wrong in at most 5 % of uses, "
+    "Evidence from {} on says that the promise no longer holds: wrong in at most 5 % of uses, "
     "however often you look, if the ratings are of texts drawn for the audit."
 )
 
@@ -36,7 +36,7 @@ class RouteRecord(Record):
     Attributes:
         judge: its name; licence: signature of what licensed it.
         decided: how many pass, fail, and go to a person; reasons: why the last do.
-        audits: ratings of what it passes, and of what it fails.
+        audits: ratings of what it passes, and of what it fails, if it may.
         items: the decision on each output, by id.
     """
 
@@ -108,10 +108,9 @@ class RouteResult(Result):
             (TITLES[name], str(side.n), str(side.wrong), number(side.evidence))
             for name, side in self.audits.items()
         )
-        header = ("the judge", "rated since", "wrong", "evidence")
-        return Section(
-            title="Audit", table=Table(header=header, rows=rows), lines=(LEGEND,)
-        )
+        table = Table(header=("the judge", "rated since", "wrong", "evidence"), rows=rows)
+        enough = round(len(rows) / LEVEL)
+        return Section(title="Audit", table=table, lines=(LEGEND.format(enough),))
 
     def _json(self) -> Record:
         return self._record(

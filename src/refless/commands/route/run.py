@@ -139,15 +139,18 @@ def _drawn(texts: Outputs, audit: float, seed: int) -> BoolArray:
 def _audits(
     judge: LicensedJudge, read: PartlyRated, decisions: StringArray
 ) -> dict[str, AuditedSide]:
-    """By `pass` and `fail`, the ratings of texts that the judge decides so."""
+    """By licensed side, the ratings of texts that the judge decides so."""
     good = read.human >= judge.licence.passing
     rated = ~np.isnan(read.human)
     most = judge.licence.promise.at_most_wrong
-    sides = {}
-    for side, wrong in (("pass", ~good), ("fail", good)):
+    wrong = {"pass": ~good, "fail": good}
+    sides = judge.licence.thresholds.sides
+    audits = {}
+    for side in sides:
         rows = rated & (decisions == side)
-        sides[side] = audited(int(rows.sum()), int((rows & wrong).sum()), most)
-    return sides
+        errors = int((rows & wrong[side]).sum())
+        audits[side] = audited(int(rows.sum()), errors, most, len(sides))
+    return audits
 
 
 def _gate(judge: LicensedJudge, audits: Mapping[str, AuditedSide]) -> GateRecord:
