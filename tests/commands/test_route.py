@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from scipy.stats import binom
 
 from command_line import Ran, headlines, jsonl, run, too_wide
-from refless.commands.route.audit import audited, evidence_of
+from refless.commands.route.audit import audited, evidence_of, is_broken
 from refless.commands.route.result import RouteResult
 
 TEXTS = headlines(1000)
@@ -122,23 +122,27 @@ def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
     assert 0.13 < drawn / decided < 0.27
 
 
-def test_one_side_has_the_whole_chance_of_a_false_alarm(
-    licence: Path, tmp_path: Path
-) -> None:
-    """A judge that may only pass is audited on what it passes, and evidence of 20 is enough."""
+def test_sides_are_audited_together(licence: Path, tmp_path: Path) -> None:
+    """Errors that are spread over both sides count as one sum; a side without licence does not."""
+    path = jsonl(tmp_path / "new.jsonl", rows(500, 900))
+    audits = routed(licence, path, "--format", "json").json["audits"]
+    assert [*audits] == ["pass", "fail", "together"]
+    for count in ("n", "wrong"):
+        both = audits["pass"][count] + audits["fail"][count]
+        assert audits["together"][count] == both
     stored = json.loads(licence.read_text())
     stored["judges"][0]["licence"]["fails"]["chosen"] = None
     alone = tmp_path / "licence.json"
     alone.write_text(json.dumps(stored))
-    (tmp_path / "rubric.md").write_text(licence.with_name("rubric.md").read_text())
-    path = jsonl(tmp_path / "new.jsonl", rows(500, 900))
-    ran = routed(alone, path)
-    assert ran.code == 0, ran.err
-    assert "Evidence from 20 on" in " ".join(ran.out.split())
+    rubric = licence.with_name("rubric.md").read_text()
+    alone.with_name("rubric.md").write_text(rubric)
     found = routed(alone, path, "--format", "json").json
     assert [*found["audits"]] == ["pass"]
     assert "fail" not in found["decided"]
-    assert [audited(17, 6, 0.1, sides).broken for sides in (1, 2)] == [True, False]
+    half = audited(14, 5, 0.1)
+    whole = audited(28, 10, 0.1)
+    assert not is_broken([half, half])
+    assert is_broken([half, half, whole])
 
 
 def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
@@ -208,10 +212,14 @@ def test_evidence_equals_the_slow_twin(right: int, wrong: int, share: float) -> 
 
 def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None:
     """The number of audited texts at which the promise of 10 % is said to be broken, if it is."""
-    wrong = 0
+    decided = np.zeros(2, dtype=int)
+    wrong = np.zeros(2, dtype=int)
     for n in range(1, most + 1):
-        wrong += int(rng.random() < share)
-        if audited(n, wrong, 0.1, sides=2).broken:
+        side = int(rng.random() < 0.5)
+        decided[side] += 1
+        wrong[side] += int(rng.random() < share)
+        counts = [*zip(decided, wrong, strict=True), (n, wrong.sum())]
+        if is_broken(audited(int(k), int(w), 0.1) for k, w in counts):
             return n
     return None
 
@@ -219,11 +227,11 @@ def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None
 def test_the_audit_speaks_in_time_and_not_without_cause() -> None:
     """With 30 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
 
-    One of two sides, whose chance of a false alarm is half of the 5 %: .89 and .018 by adding up all
-    numbers of errors.
+    Half of the texts pass. 4,000 simulated uses say .905 and .036; the better of the two sides alone
+    would speak in .81.
     """
     rng = np.random.default_rng(0)
     spoken = [first_alarm(0.3, rng, 50) is not None for _ in range(300)]
-    assert np.mean(spoken) >= 0.8
+    assert np.mean(spoken) >= 0.85
     silent = [first_alarm(0.1, rng, 400) is None for _ in range(300)]
     assert np.mean(silent) >= 0.95

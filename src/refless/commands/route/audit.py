@@ -2,14 +2,16 @@
 
 Of the texts that a judge decided alone some are rated. The evidence against the promise is how much
 likelier their errors are if the odds of an error are 2, 3 or 4 times as high as promised, in the
-mean of the three. If the promise holds, it ever reaches 1 / LEVEL with the chance LEVEL at most,
-however often one looks (Ville 1939; Wald 1945).
+mean of the three; and then in the mean over what it passed, what it failed, and both together. If
+the promise holds, it ever reaches ENOUGH with a chance of 5 % at most, however often one looks
+(Ville 1939; Wald 1945).
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-LEVEL = 0.05
+ENOUGH = 20.0  # 1 / .05
 HIGHER = (2, 3, 4)  # times the odds
 
 
@@ -20,26 +22,27 @@ class AuditedSide:
     Attributes:
         n, wrong: how many, and how many people decide otherwise.
         evidence: against the promise, a likelihood ratio; 1 says nothing.
-        broken: whether it is enough to say that the promise no longer holds.
     """
 
     n: int
     wrong: int
     evidence: float
-    broken: bool
 
 
-def audited(n: int, wrong: int, at_most_wrong: float, sides: int) -> AuditedSide:
-    """The audit of one side.
+def audited(n: int, wrong: int, at_most_wrong: float) -> AuditedSide:
+    """The audit of some texts, each drawn at random from those decided.
 
     Args:
-        n, wrong: texts and errors among them, each text drawn at random from those decided.
-        at_most_wrong: as promised; sides: licensed ones, which share the chance of a false alarm.
+        n, wrong: texts and errors among them; at_most_wrong: as promised.
     """
     evidence = evidence_of(n, wrong, at_most_wrong)
-    return AuditedSide(
-        n=n, wrong=wrong, evidence=evidence, broken=evidence >= sides / LEVEL
-    )
+    return AuditedSide(n=n, wrong=wrong, evidence=evidence)
+
+
+def is_broken(audits: Iterable[AuditedSide]) -> bool:
+    """Whether the audits of all sides show that the promise no longer holds."""
+    evidence = [side.evidence for side in audits]
+    return sum(evidence) / len(evidence) >= ENOUGH
 
 
 def evidence_of(n: int, wrong: int, share: float) -> float:
