@@ -227,8 +227,7 @@ def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None
 def test_the_audit_speaks_in_time_and_not_without_cause() -> None:
     """With 30 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
 
-    Half of the texts pass. 4,000 simulated uses say .905 and .036; the better of the two sides alone
-    would speak in .81.
+    Half of the texts pass. 4,000 simulated uses say .905 and .036; sides alone would speak in .81.
     """
     rng = np.random.default_rng(0)
     spoken = [first_alarm(0.3, rng, 50) is not None for _ in range(300)]

@@ -127,14 +127,16 @@ class JudgeResult(Result):
         )
 
     def _verdict(self) -> str:
-        """The answer on the runs, or on the one judge, else the metrics that agree best."""
+        """The licence that decides most, or the answer on runs, or on one judge, or a ranking."""
+        licences = {audit.name: audit.licence for audit in self._best_first()}
+        given = {name: licence for name, licence in licences.items() if licence}
+        if given:
+            most = min(given, key=lambda name: given[name].people)
+            return licence_sentence(most, given[most])
         if self.runs is not None:
             return runs_lines(self.runs)[0]
         if len(self.audits) == 1:
-            (audit,) = self.audits
-            if audit.licence is not None:
-                return licence_sentence(audit.name, audit.licence)
-            return use_of(audit)
+            return use_of(self.audits[0])
         return nearest_to_people(self.meta.segments)
 
     def _notes(self, rated: str, metrics: str) -> list[str]:
