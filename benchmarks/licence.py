@@ -257,7 +257,7 @@ def by_kunko(judged: Judged, mine: IntArray, rows: IntArray, most: float) -> Boo
     threshold = certified["threshold"]
     if threshold is None:
         return np.zeros(0, dtype=bool)
-    return ~correct[rows][confidence[rows] >= threshold]
+    return np.asarray(~correct[rows][confidence[rows] >= threshold])
 
 
 def halves(judged: Judged, seed: int) -> tuple[IntArray, IntArray]:
