@@ -3,13 +3,55 @@
 It is also the quickest up to some thousand rated texts, where threads mostly wait for each other.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
 
 
-def single_threaded_blas() -> AbstractContextManager[object]:
-    """A context in which one thread handles every matrix, so that threads change no digit."""
+@cache
+def _libraries() -> Any:
+    """The libraries of linear algebra that are loaded.
+
+    They are looked for once, before there are threads: whoever looks holds the loader's lock and
+    waits for Python's, while a thread that imports holds Python's and waits for the loader's.
+    """
     import scipy.linalg  # noqa: F401 - only libraries that are loaded heed a limit
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
-    limits: AbstractContextManager[object] = threadpool_limits(1, "blas")
-    return limits
+    return ThreadpoolController()
+
+
+class _Limit:
+    """One thread a matrix, from the first context that opens to the last that closes."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._contexts = 0
+        self._before: Any = None
+
+    def open(self) -> None:
+        with self._lock:
+            if self._contexts == 0:
+                self._before = _libraries().limit(limits=1, user_api="blas")
+            self._contexts += 1
+
+    def close(self) -> None:
+        with self._lock:
+            self._contexts -= 1
+            if self._contexts == 0:
+                self._before.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """A context in which one thread handles every matrix, so that threads change no digit."""
+    _LIMIT.open()
+    try:
+        yield
+    finally:
+        _LIMIT.close()

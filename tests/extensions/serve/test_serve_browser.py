@@ -1077,9 +1077,7 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
     results = "document.getElementById('results').innerText"
 
     def rate_in_turn(raters: list[Any], n: int) -> None:
-        """So many ratings, in the time that it takes to read."""
         for rater in islice(cycle(raters), n):
-            time.sleep(0.4)
             rate(rater, 1, lambda text: race_rating(by_text[text]))
 
     service.start()
@@ -1089,6 +1087,7 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
         raters = [browsers(width) for width in (390, 768, 1440)]
         for number, rater in enumerate(raters, start=1):
             rater.get(f"{base}{service.links[f'rater r{number:02}']}")
+            rater.execute_script(SLOWER)
         rate_in_turn(raters, len(rows) // 2)
         patiently(owner, results, "4 of 6 systems are left")
         assert owner.execute_script(f"return {results}").count("dropped at look 1") == 2

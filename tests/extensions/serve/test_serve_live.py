@@ -147,10 +147,10 @@ def test_failed_look_tells_no_text(tmp_path: Path) -> None:
 
 
 def test_look_ends_with_the_process_that_asked(tmp_path: Path) -> None:
-    """Its pipe closes when that process dies, be it by kill -9; the look would go on for long."""
+    """Its pipe closes when that process dies, be it by kill -9; imports would go on."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}")
-    slow = "import time; from refless.extensions.serve import analysis_worker as it"
-    slow = f"{slow}; it.looked = lambda job: time.sleep(600)"
+    slow = "import time; from refless.extensions.serve import look_process as it"
+    slow = f"{slow}; it.import_module = lambda _: time.sleep(600)"
     words = [sys.executable, "-c", f"{slow}; it.main()"]
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stderr=subprocess.PIPE

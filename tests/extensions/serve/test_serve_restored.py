@@ -101,6 +101,22 @@ def test_a_number_that_is_given_out_again_lets_nobody_in(tmp_path: Path) -> None
     store.close()
 
 
+def test_sides_are_those_that_were_seen(tmp_path: Path) -> None:
+    """A restored database may show the same pair the other way round; a waiting choice is kept."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(ask="pair"))
+    rater = store.add_rater("").id
+    unit = _next(store, rater)
+    with store.database.engine.connect() as db:
+        signer = store._signer(db, rater)
+    *pick, sides = signer.loads(unit["assigned"])
+    seen = signer.dumps([*pick, sides[::-1]])
+    store.save(rater, event("rated", unit | {"assigned": seen}, value=1.0)).result()
+    first, second = unit["texts"]
+    (row,) = rows_of(store)
+    assert (row["chosen"], row["rejected"]) == (first, second)
+    store.close()
+
+
 def test_undoing_is_of_what_the_page_saw(tmp_path: Path) -> None:
     """An undoing that waited for a connection does not take back an earlier rating."""
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"

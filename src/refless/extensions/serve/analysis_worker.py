@@ -1,16 +1,9 @@
-"""A look at the ratings, as a process: `python -m refless.extensions.serve.analysis_worker`.
-
-Reads what it is told as a line of JSON from standard input, the ratings from the database, and
-writes what it found as JSON. What takes long is never computed in the process that answers people;
-standard input stays open as long as that process lives, and when it closes, the look ends.
-"""
+"""A look at the ratings, which the process that answers people never computes itself."""
 
 import math
 import os
 import random
-import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -355,25 +348,8 @@ def _preferred(job: Job, result: Look) -> None:
         result["certificate"] = certificate_of(job, claim, compared.signature)
 
 
-Part = Callable[[Job, dict[str, Any]], None]
-RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _careless, _chosen)
-CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
-
-
-def _end_with_parent() -> None:
-    """Waits until standard input closes, which it does when the parent dies, and ends the look."""
-    while os.read(0, 1024):
-        pass
-    os._exit(1)  # not an exception: the look is in another thread
-
-
-def main() -> None:
-    """Looks once at each dimension; people's requests go first."""
-    if hasattr(os, "nice"):
-        os.nice(10)
-    settings = msgspec.json.decode(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    sys.stdout.buffer.write(msgspec.json.encode(results_of(settings)))
+RATING = (_held_out, _repeated, _compared, _careless, _chosen)
+CHOICE = (_repeated, _preferred, _careless)
 
 
 def results_of(settings: Mapping[str, Any]) -> dict[str, Look]:
@@ -419,7 +395,3 @@ def _with_looks(
 def _write(settings: Mapping[str, Any], name: str, rows: Rows) -> None:
     """Writes a file that the owner can download."""
     Path(settings["folder"], name).write_text(as_jsonl(rows), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -381,7 +381,7 @@ async def until(change: asyncio.Event, patience: float, breath: float = BREATH) 
 async def _run(job: bytes) -> Look:
     """A look in a process of its own, which yields to people's requests; or LookFailedError."""
     process: Any = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "refless.extensions.serve.analysis_worker",
+        sys.executable, "-m", "refless.extensions.serve.look_process",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
