@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import json_of, run, too_wide
+from command_line import json_of, jsonl, run, too_wide
 from refless.commands import COMMANDS
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.datasets import DATASETS
@@ -102,3 +102,21 @@ def test_help_loads_no_arithmetic(words: list[str], heavy: list[str]) -> None:
     command = [sys.executable, "-c", code, *words]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr.strip()) == (0, "")
+
+
+def test_judge_loads_only_what_it_uses(tmp_path: Path) -> None:
+    """No compiled loop, tokenizer, table of vectors or page: a cold start is most of the work."""
+    rows = [
+        {"text": f"text {i}", "rating": i % 2, "judge": i % 3 % 2} for i in range(30)
+    ]
+    path = jsonl(tmp_path / "rated.jsonl", rows)
+    heavy = ["numba", "tokenizers", "safetensors", "wordllama", "jinja2", "scipy.stats"]
+    code = (
+        "import sys; from refless.cli import app;"
+        "app()(['judge', *sys.argv[1:]], standalone_mode=False);"
+        f"sys.exit(' '.join(name for name in {heavy} if name in sys.modules) or 0)"
+    )
+    words = ["--score-column", "judge", "--at-most-wrong", "0.1", "--resamples", "40"]
+    command = [sys.executable, "-c", code, str(path), *words]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """The texts that a judge may decide alone."""
 
+import csv
 import math
 from itertools import product
 from pathlib import Path
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
 from refless.commands.judge.licence import Licence, Promise, licensed
+from refless.data.tables import Columns, Reading, read_pool
+from refless.estimators import estimator_of
 from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
 from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.signature import Signature
 
 
 def labels_of(
@@ -226,6 +230,109 @@ def test_several_judges_share_one_promise(path: Path) -> None:
     alone = judged(path, *names[2:], "--at-most-wrong", "0.05")
     assert "noise may decide nothing alone" in " ".join(alone.out.split())
     assert "More ratings may not help." in " ".join(alone.out.split())
+
+
+def in_file(path: Path, *words: object) -> dict[str, dict[str, str]]:
+    """The rows of `-o`, by id."""
+    out = path.with_name("out.csv")
+    ran = judged(path, "--at-most-wrong", "0.2", *words, "-o", out)
+    assert ran.code == 0, ran.err
+    with out.open() as lines:
+        return {row["id"]: row for row in csv.DictReader(lines)}
+
+
+def test_runs_of_one_judge_vote(tmp_path: Path) -> None:
+    """The score is the share of the runs with an answer that pass; one judge has the whole promise.
+
+    The first row has stars of 5, 2 and 4 (two of three pass), the second 5, 1 and no answer.
+    """
+    table = rows()
+    stars = [row.pop("judge_stars") for row in table]
+    shifts = [np.random.default_rng(seed).normal(size=len(table)) for seed in range(3)]
+    for k, shift in enumerate(shifts):
+        for row, star, more in zip(table, stars, shift, strict=True):
+            noisy = round(float(star) + float(more))  # type: ignore[arg-type]
+            row[f"run{k}"] = min(max(noisy, 1), 5)
+    for row, answers in zip(table, ((5, 2, 4), (5, 1, None)), strict=False):
+        row |= {f"run{k}": answer for k, answer in enumerate(answers)}
+    path = jsonl(tmp_path / "runs.jsonl", table)
+    words = ("--score-column", "run*", "--runs", "--read", "rating-map=0=1,1=5")
+    words += ("--pass", "4")
+    written = in_file(path, *words)
+    assert float(written["t0"]["votes"]) == pytest.approx(2 / 3)
+    assert float(written["t1"]["votes"]) == pytest.approx(1 / 2)
+    found = judged(path, *words, "--at-most-wrong", "0.2", "--format", "json").json
+    (votes,) = found["judges"]
+    assert (votes["name"], votes["licence"]["promise"]["judges"]) == ("votes", 1)
+    assert found["runs"]["runs"] == 3
+    top = votes["licence"]["passes"]["chosen"]["threshold"]
+    for row in written.values():
+        assert (row["votes decides"] == "pass") == (float(row["votes"]) >= top)
+
+
+def test_texts_and_scores_together_are_one_more_judge(tmp_path: Path) -> None:
+    """Rated texts have estimates without themselves; the judge that decides most is named first.
+
+    The judge knows nothing here, and the texts of good rows share a word.
+    """
+    table = rows(150, 120)
+    human, _ = drawn(150, 3)
+    for row, good in zip(table, human, strict=True):
+        row["text"] = f"{row['text']} {'excellent' if good else 'awful'}"
+    path = jsonl(tmp_path / "rated.jsonl", table)
+    estimator = "gp:encoder=none"
+    words = ("--score-column", "noise", "--estimator", estimator)
+    written = in_file(path, *words)
+    pool = read_pool(str(path), Reading(columns=Columns(score=("noise",)))).pool
+    alone = estimator_of(estimator).held_out(pool, np.arange(len(pool)))
+    for name, value in zip(pool.ids, alone.values, strict=True):
+        assert float(written[name]["gp + scores"]) == pytest.approx(value)
+    unrated = [row["id"] for row in table if row["rating"] is None]
+    assert all(written[str(name)]["gp + scores"] for name in unrated)
+    ran = judged(path, *words, "--at-most-wrong", "0.2")
+    assert ran.out.startswith("gp + scores may pass texts from")
+    found = judged(path, *words, "--at-most-wrong", "0.2", "--format", "json").json
+    licences = {judge["name"]: judge["licence"] for judge in found["judges"]}
+    assert licences["noise"]["people"] == 1 > licences["gp + scores"]["people"]
+    assert licences["noise"]["promise"]["judges"] == 2
+    assert Signature.parse(found["signature"]).get("estimator") == estimator
+
+
+def test_three_way_words(tmp_path: Path) -> None:
+    """Partial lies between, or is no answer, as the person says; no answer is left to people.
+
+    Of four texts in turn one is unsure and one partial, and people pass half of these; of the
+    others 3 % are wrong.
+    """
+    human, _ = drawn(400, 3)
+    wrong = np.random.default_rng(0).random(400) < 0.03
+    table = []
+    for i, (good, flip) in enumerate(zip(human, wrong, strict=True)):
+        word = "pass" if good != flip else "fail"
+        rating = int(good)
+        if i % 2 == 0:
+            word = ("unsure", "partial")[i // 2 % 2]
+            rating = i // 4 % 2
+        row = {"id": f"t{i}", "text": f"text {i}", "rating": rating, "said": word}
+        table.append(row)
+    path = jsonl(tmp_path / "words.jsonl", table)
+    said = {str(row["id"]): row["said"] for row in table}
+    for partial in ("0.5", ""):
+        score_map = f"score-map=pass=1,partial={partial},fail=0,unsure="
+        words = ("--score-column", "said", "--read", score_map)
+        decided = {
+            (said[name], row["said decides"], row["said"])
+            for name, row in in_file(path, *words).items()
+        }
+        assert decided == {
+            ("pass", "pass", "1.0"),
+            ("partial", "person", partial),
+            ("fail", "fail", "0.0"),
+            ("unsure", "person", ""),
+        }
+        ran = judged(path, *words, "--at-most-wrong", "0.2", "--format", "json")
+        (judge,) = ran.json["judges"]
+        assert judge["licence"]["people"] == pytest.approx(1 / 2)
 
 
 def test_few_ratings_say_how_many_would_do() -> None:

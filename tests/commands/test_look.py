@@ -219,7 +219,9 @@ def test_counts_of_a_grid() -> None:
     people = rng.integers(1, 6, 200).astype(float)
     judge = rng.integers(1, 6, 200).astype(float)
     figure = judge_picture("j", people.tolist(), judge.tolist(), of_verdicts=False)
-    counts = [int(n) for n in re.findall(r'class="strong(?: on)?">(\d+)<', figure.svg)]
+    counts = [
+        int(n) for n in re.findall(r'class="strong(?: on)?">(\d+)<', str(figure.svg))
+    ]
     table, _, _ = np.histogram2d(people, judge, bins=np.arange(0.5, 6))
     assert counts == [int(n) for n in table.ravel() if n]
     same = f"{100 * np.mean(people == judge):.0f} %"

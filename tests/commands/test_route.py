@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from scipy.integrate import quad
 from scipy.stats import binom
 
 from command_line import Ran, headlines, jsonl, run, too_wide
-from refless.commands.route.audit import audited, evidence_of
+from refless.commands.route.audit import audited, evidence_of, is_broken
 from refless.commands.route.result import RouteResult
 
 TEXTS = headlines(1000)
@@ -123,6 +122,29 @@ def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
     assert 0.13 < drawn / decided < 0.27
 
 
+def test_sides_are_audited_together(licence: Path, tmp_path: Path) -> None:
+    """Errors that are spread over both sides count as one sum; a side without licence does not."""
+    path = jsonl(tmp_path / "new.jsonl", rows(500, 900))
+    audits = routed(licence, path, "--format", "json").json["audits"]
+    assert [*audits] == ["pass", "fail", "together"]
+    for count in ("n", "wrong"):
+        both = audits["pass"][count] + audits["fail"][count]
+        assert audits["together"][count] == both
+    stored = json.loads(licence.read_text())
+    stored["judges"][0]["licence"]["fails"]["chosen"] = None
+    alone = tmp_path / "licence.json"
+    alone.write_text(json.dumps(stored))
+    rubric = licence.with_name("rubric.md").read_text()
+    alone.with_name("rubric.md").write_text(rubric)
+    found = routed(alone, path, "--format", "json").json
+    assert [*found["audits"]] == ["pass"]
+    assert "fail" not in found["decided"]
+    half = audited(14, 5, 0.1)
+    whole = audited(28, 10, 0.1)
+    assert not is_broken([half, half])
+    assert is_broken([half, half, whole])
+
+
 def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
     """If people fail half of what passes, all is for people, and the status is 3."""
     new = unrated(rows(500, 900))
@@ -178,40 +200,37 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.01, 0.1, 0.3]))
 def test_evidence_equals_the_slow_twin(right: int, wrong: int, share: float) -> None:
-    """The mean likelihood over larger shares, by numerical integration."""
+    """The mean likelihood if the odds of an error are 2, 3 or 4 times those promised."""
     n = right + wrong
-    peak = min(max(wrong / n if n else share, share), 1.0)
-    points = [peak] if share < peak < 1 else None
-    total, _ = quad(
-        lambda p: float(binom.pmf(wrong, n, p)),
-        share,
-        1,
-        points=points,
-        epsabs=0,
-        epsrel=1e-11,
-        limit=200,
-    )
-    expected = total / (1 - share) / binom.pmf(wrong, n, share)
+    likelihoods = []
+    for times in (2, 3, 4):
+        odds = times * share / (1 - share)
+        likelihoods.append(binom.pmf(wrong, n, odds / (1 + odds)))
+    expected = np.mean(likelihoods) / binom.pmf(wrong, n, share)
     assert evidence_of(n, wrong, share) == pytest.approx(expected, rel=1e-8)
 
 
 def first_alarm(share: float, rng: np.random.Generator, most: int) -> int | None:
     """The number of audited texts at which the promise of 10 % is said to be broken, if it is."""
-    wrong = 0
+    decided = np.zeros(2, dtype=int)
+    wrong = np.zeros(2, dtype=int)
     for n in range(1, most + 1):
-        wrong += int(rng.random() < share)
-        if audited(n, wrong, 0.1).broken:
+        side = int(rng.random() < 0.5)
+        decided[side] += 1
+        wrong[side] += int(rng.random() < share)
+        counts = [*zip(decided, wrong, strict=True), (n, wrong.sum())]
+        if is_broken(audited(int(k), int(w), 0.1) for k, w in counts):
             return n
     return None
 
 
 def test_the_audit_speaks_in_time_and_not_without_cause() -> None:
-    """With 35 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
+    """With 30 % errors within 50 texts in four of five; with 10 % in at most 5 % of 400 texts.
 
-    One side's chance of a false alarm is half of the 5 %.
+    Half of the texts pass. 4,000 simulated uses say .905 and .036; sides alone would speak in .81.
     """
     rng = np.random.default_rng(0)
-    spoken = [first_alarm(0.35, rng, 50) is not None for _ in range(300)]
-    assert np.mean(spoken) >= 0.8
+    spoken = [first_alarm(0.3, rng, 50) is not None for _ in range(300)]
+    assert np.mean(spoken) >= 0.85
     silent = [first_alarm(0.1, rng, 400) is None for _ in range(300)]
     assert np.mean(silent) >= 0.95

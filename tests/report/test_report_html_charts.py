@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from refless.report.charts import Line, row_chart
 from refless.report.plot import axis_over
-from refless.report.templates import escaped
+from refless.report.templates import Drawing, escaped
 
 finite = st.floats(-1e6, 1e6)
 
@@ -49,8 +49,8 @@ def test_axis_of_nothing() -> None:
     assert axis_over([math.nan, 3.0, 3.0], "x").low < 3 < axis_over([3.0], "x").high
 
 
-def parsed(svg: str) -> ET.Element:
-    return ET.fromstring(svg)
+def parsed(drawing: Drawing) -> ET.Element:
+    return ET.fromstring(str(drawing))
 
 
 def test_rows_say_what_is_undefined() -> None:

@@ -14,6 +14,12 @@ class Thresholds:
     pass_from: float
     fail_to: float
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The decisions that are made alone."""
+        ends = {"pass": self.pass_from, "fail": self.fail_to}
+        return tuple(name for name, end in ends.items() if end == end)
+
     def decisions(self, scores: FloatArray) -> StringArray:
         """[n] `pass`, `fail` or `person`, as which missing scores (NaN) count too."""
         below = np.where(scores <= self.fail_to, "fail", "person")

@@ -15,7 +15,7 @@ from refless.report.plot import (
     PlotFrame,
     axis_over,
 )
-from refless.report.templates import rendered
+from refless.report.templates import Drawing, drawing
 from refless.report.wording import (
     labels,
     number,
@@ -62,7 +62,7 @@ def row_chart(
     *,
     zero: bool = False,
     marks: Sequence[Mark] = (),
-) -> str:
+) -> Drawing:
     """A point with an interval for each of the first lines; the label names their values.
 
     Args:
@@ -84,8 +84,7 @@ def row_chart(
     ticks = tuple(n - i - 0.5 for i in range(n))
     y = Axis(label="", low=0, high=max(n, 1), ticks=ticks, step=1, names=names)
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
-    return rendered(
-        "refless.report",
+    return drawing(
         "chart.svg",
         frame=_frame(x, y),
         top=TOP,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
+from refless.report.templates import Drawing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -44,7 +46,7 @@ class Figure:
         keys: the legend.
     """
 
-    svg: str
+    svg: Drawing
     caption: str
     table: Table | None = None
     keys: tuple[Key, ...] = ()

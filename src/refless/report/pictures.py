@@ -13,7 +13,7 @@ from itertools import chain
 from refless.registry.plural import counted
 from refless.report.document import Figure
 from refless.report.plot import Axis, axis_over
-from refless.report.templates import rendered
+from refless.report.templates import drawing
 from refless.report.wording import labels, number, percent
 from refless.stats.intervals import Interval
 
@@ -65,8 +65,7 @@ def difference_picture(
     tallest = max((pile.count for pile in piles), default=0)
     ends = f"from {number(interval[0])} to {number(interval[1])}"
     label = f"{new} minus {old}: {number(value)}, 95 % interval {ends}"
-    svg = rendered(
-        "refless.report",
+    svg = drawing(
         "difference.svg",
         old=old,
         new=new,
@@ -142,8 +141,7 @@ def judge_picture(
     caption = f"{counted(len(people), 'output')} by both."
     if same:
         caption += f" Outlined: the same from both, {share} of them."
-    svg = rendered(
-        "refless.report",
+    svg = drawing(
         "grid.svg",
         name=labels([name], NAME + 8, "…")[name],
         columns=[words.get(level, f"{level:.3g}") for level in of_judge],
@@ -210,8 +208,7 @@ def calibration_picture(
     stride = 1 + len(dots) // MOST_DOTS
     ends = [value for point in points for value in (point.at, *point.interval)]
     axis = axis_over([*chain.from_iterable(dots), *ends], across_label)
-    svg = rendered(
-        "refless.report",
+    svg = drawing(
         "calibration.svg",
         axis=axis,
         across=across,

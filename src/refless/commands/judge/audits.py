@@ -334,18 +334,22 @@ def _people(
     return people
 
 
-def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
+def runs_in(question: Question) -> Runs:
     """The score columns as runs of one judge."""
-    names = sorted(question.read.scores.keys() & scores.keys())
-    if len(names) < 2:
+    read = question.read
+    columns = {
+        name: question.turned(name, scores)
+        for name, scores in sorted(read.scores.items())
+        if not np.isnan(scores).all()
+    }
+    if len(columns) < 2:
         raise UsageError(
             f"{called('runs')} needs a {called('score_column')} for each run, a pattern such as "
             "'judge_*', or a column run whose rows are runs of one id"
         )
-    columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(
-        question.ratings, columns, question.rated_unit, question.bars(names[0])
-    )
+    bars = question.bars(min(columns))
+    scores = np.stack([*columns.values()], axis=1)
+    return runs_of(question.ratings, scores, question.rated_unit, bars)
 
 
 def drifts_in(

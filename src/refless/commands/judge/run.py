@@ -10,6 +10,7 @@ from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
+from refless.commands.judge.candidates import as_votes, with_estimates
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
 from refless.commands.judge.metrics_compared import How
@@ -23,6 +24,7 @@ from refless.commands.parameters import (
     RATED_ROLES,
     About,
     Argument,
+    Chosen,
     ColumnRoles,
     Dimension,
     Files,
@@ -95,6 +97,7 @@ def judge(
     require: Annotated[str | None, About(metavar="MEASURE>=X,...")] = None,
     at_most_wrong: Inside[float | None] = None,
     sure: Inside[float] = 0.9,
+    estimator: Chosen = None,
     rubric: Rubric = None,
     metrics: Metrics = None,
     group: Group = None,
@@ -128,7 +131,8 @@ def judge(
             systems, tasks and lengths.
         own: Systems of the judge's own family, a pattern such as 'gpt*': whether it favours them.
         runs: The score columns are runs of one judge, or rows of one id are, with a column run or
-            epoch: how often they differ, and what several bring together.
+            epoch: how often they differ, and what several bring together. With `at_most_wrong` the
+            share of them that pass is the score.
         before: Files with the same judge's scores of the same texts before a change.
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; of bias its size
@@ -136,6 +140,7 @@ def judge(
         at_most_wrong: Say which texts the judge may pass, and fail, alone: of those that it passes,
             and of those that it fails, at most this share is wrong.
         sure: With `at_most_wrong`: the confidence in it.
+        estimator: Judge also what this estimator makes of texts and scores together: gp.
         rubric: What the judge was told; by its digest in the JSON 'refless score' knows the judge.
     """
     rows = JudgedRows(
@@ -157,6 +162,7 @@ def judge(
         "require": require,
         "before": before,
         "at_most_wrong": at_most_wrong,
+        "estimator": estimator,
     }
     lone = [called(name) for name, value in of_judges.items() if value is not None]
     if lone and not judged:
@@ -175,6 +181,7 @@ def judge(
         "own": own,
         "runs": runs or None,
         "at_most_wrong": at_most_wrong,
+        "estimator": estimator,
     }
     if not judged and not chosen:
         _check_several_ratings(read)
@@ -184,13 +191,13 @@ def judge(
         return agreeing(read.pool, Design.of(read.pool, group, read.group))
     tell(read)
     with progress("comparing scores with people's ratings") as show:
-        scores = scores_of(read, chosen, lower)
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
             check_asked(JudgedResult, CHOICES)
             of_ratings = {**of_scores, "before": before, "require": require}
             _check_unanswered(of_ratings, f"of {CHOICES}")
+            scores = scores_of(read, chosen, lower)
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         check_asked(JudgeResult, "scores beside ratings")
@@ -209,13 +216,21 @@ def judge(
             mass=mass,
         )
         _check_promised(question)
+        of_runs = runs_in(question) if runs else None
+        drifts = drifts_in(question, before, rows) if before is not None else {}
+        if runs and question.promise is not None:
+            question = as_votes(question)
+        reader = None
+        if estimator is not None:
+            question, reader = with_estimates(question, estimator)
+        read = question.read
+        scores = scores_of(read, chosen, lower)
         how = How(seed=seed, resamples=resamples)
         meta = study.meta(question.human, scores, how, question.raters)
         audits: tuple[Audit, ...] = ()
         judge_columns: Mapping[str, Sequence[Cell]] = {}
         if read.scores:
             audits, judge_columns = audits_of(question, scores, meta.systems)
-        drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
             design=design.said(read.pool.ratings),
@@ -228,10 +243,12 @@ def judge(
             unrated=read.unrated,
             rationales=read.rationales,
             listed=read.listed,
-            runs=runs_in(question, scores) if runs else None,
+            runs=of_runs,
             drifts=drifts,
             gate=gated(audits, required, drifts, max_drift),
-            signature=_signature(question, scores, how, rubric_of(rubric)),
+            signature=_signature(
+                question, scores, how, rubric=rubric_of(rubric), estimator=reader
+            ),
         )
 
 
@@ -290,13 +307,13 @@ def _check_unanswered(parameters: Mapping[str, object], of_rows: str) -> None:
 
 
 def _signature(
-    question: Question, scores: Mapping[str, Scores], how: How, rubric: str | None
+    question: Question, scores: Mapping[str, Scores], how: How, **more: str | None
 ) -> Signature:
     pool = question.read.pool
     names = sorted(scores)
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [scores[name].segments.tolist() for name in names]
-    optional: dict[str, object] = {"pass": question.passing, "rubric": rubric}
+    optional: dict[str, object] = {"pass": question.passing, **more}
     if question.promise is not None:
         optional["wrong"] = question.promise.at_most_wrong
         optional["sure"] = question.promise.sure

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.loops.threads import single_threaded_blas
 from refless.metrics.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import Estimate
@@ -79,8 +78,10 @@ def _of_systems(
 
 
 def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
-    with single_threaded_blas(), np.errstate(invalid="ignore", divide="ignore"):
-        values = np.asarray(scores.combine(weights @ scores.statistics))
+    # no matrix product, of which threads change the last digits
+    sums = [np.einsum("bn,n->b", weights, column) for column in scores.statistics.T]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.asarray(scores.combine(np.stack(sums, axis=1)))
     return np.where(weights.sum(axis=1) > 0, values, np.nan)
 
 

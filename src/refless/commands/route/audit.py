@@ -1,15 +1,18 @@
 """The audit of a licence while it is used: does the promise still hold?
 
 Of the texts that a judge decided alone some are rated. The evidence against the promise is how much
-likelier their errors are under a larger share than under the promised one, in the mean over all
-larger shares alike. If the promise holds, it ever reaches 1 / LEVEL with the chance LEVEL at most,
-however often one looks (Ville 1939; Robbins 1970).
+likelier their errors are if the odds of an error are 2, 3 or 4 times as high as promised, in the
+mean of the three; and then in the mean over what it passed, what it failed, and both together. If
+the promise holds, it ever reaches ENOUGH with a chance of 5 % at most, however often one looks
+(Ville 1939; Wald 1945).
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-LEVEL = 0.05
+ENOUGH = 20.0  # 1 / .05
+HIGHER = (2, 3, 4)  # times the odds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,37 +22,33 @@ class AuditedSide:
     Attributes:
         n, wrong: how many, and how many people decide otherwise.
         evidence: against the promise, a likelihood ratio; 1 says nothing.
-        broken: whether it is enough to say that the promise no longer holds.
     """
 
     n: int
     wrong: int
     evidence: float
-    broken: bool
 
 
-def audited(n: int, wrong: int, at_most_wrong: float, sides: int = 2) -> AuditedSide:
-    """The audit of one side.
+def audited(n: int, wrong: int, at_most_wrong: float) -> AuditedSide:
+    """The audit of some texts, each drawn at random from those decided.
 
     Args:
-        n, wrong: texts and errors among them, each text drawn at random from those decided.
-        at_most_wrong: as promised; sides: audits that share the chance of a false alarm.
+        n, wrong: texts and errors among them; at_most_wrong: as promised.
     """
     evidence = evidence_of(n, wrong, at_most_wrong)
-    return AuditedSide(
-        n=n, wrong=wrong, evidence=evidence, broken=evidence >= sides / LEVEL
-    )
+    return AuditedSide(n=n, wrong=wrong, evidence=evidence)
+
+
+def is_broken(audits: Iterable[AuditedSide]) -> bool:
+    """Whether the audits of all sides show that the promise no longer holds."""
+    evidence = [side.evidence for side in audits]
+    return sum(evidence) / len(evidence) >= ENOUGH
 
 
 def evidence_of(n: int, wrong: int, share: float) -> float:
-    """The mean over p in [share, 1] of the likelihood of p, over that of the share.
-
-    The integral of p^k (1 - p)^(n - k) from the share on is the upper tail of a beta distribution.
-    """
-    from scipy.special import betaincc, betaln
-
-    right = n - wrong
-    tail = float(betaincc(wrong + 1, right + 1, share))
-    log_mean = float(betaln(wrong + 1, right + 1)) - math.log1p(-share)
-    log_share = wrong * math.log(share) + right * math.log1p(-share)
-    return tail * math.exp(min(log_mean - log_share, 700.0))
+    """The mean likelihood of an error's higher odds, over that of the promised share."""
+    ratios = []
+    for times in HIGHER:
+        log_ratio = wrong * math.log(times) - n * math.log1p(share * (times - 1))
+        ratios.append(math.exp(min(log_ratio, 700.0)))
+    return sum(ratios) / len(ratios)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.commands.route.audit import AuditedSide
+from refless.commands.route.audit import ENOUGH, AuditedSide
 from refless.commands.route.licence_file import LicensedJudge
 from refless.data.records import Outputs
 from refless.registry.arrays import FloatArray, StringArray
@@ -16,7 +16,8 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import exact_percent, number, percent, sentence
 
-TITLES = {"pass": "passed", "fail": "failed"}
+TOGETHER = "together"
+TITLES = {"pass": "passed", "fail": "failed", TOGETHER: "decided"}
 REASONS = {
     "between": "the score is between the thresholds",
     "no score": "the judge gave no score",
@@ -24,8 +25,8 @@ REASONS = {
     "broken promise": "the promise no longer holds",
 }
 LEGEND = (
-    "Evidence from 40 on says that the promise no longer holds: wrong in at most 5 % of uses, "
-    "however often you look, if the ratings are of texts drawn for the audit."
+    f"Mean evidence from {ENOUGH:g} on says that the promise no longer holds: wrong in at most 5 % "
+    "of uses, however often you look, if the ratings are of texts drawn for the audit."
 )
 
 
@@ -36,7 +37,7 @@ class RouteRecord(Record):
     Attributes:
         judge: its name; licence: signature of what licensed it.
         decided: how many pass, fail, and go to a person; reasons: why the last do.
-        audits: ratings of what it passes, and of what it fails.
+        audits: ratings of what it passes and fails, as far as it may, and of both together.
         items: the decision on each output, by id.
     """
 
@@ -108,10 +109,10 @@ class RouteResult(Result):
             (TITLES[name], str(side.n), str(side.wrong), number(side.evidence))
             for name, side in self.audits.items()
         )
-        header = ("the judge", "rated since", "wrong", "evidence")
-        return Section(
-            title="Audit", table=Table(header=header, rows=rows), lines=(LEGEND,)
+        table = Table(
+            header=("the judge", "rated since", "wrong", "evidence"), rows=rows
         )
+        return Section(title="Audit", table=table, lines=(LEGEND,))
 
     def _json(self) -> Record:
         return self._record(

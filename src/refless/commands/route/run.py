@@ -22,9 +22,9 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.route.audit import AuditedSide, audited
+from refless.commands.route.audit import AuditedSide, audited, is_broken
 from refless.commands.route.licence_file import LicensedJudge, licence_in
-from refless.commands.route.result import RouteResult
+from refless.commands.route.result import TOGETHER, RouteResult
 from refless.commands.rows import ScoredRows, tell
 from refless.commands.warnings import note
 from refless.data.design import Design
@@ -141,27 +141,33 @@ def _drawn(texts: Outputs, audit: float, seed: int) -> BoolArray:
 def _audits(
     judge: LicensedJudge, read: PartlyRated, decisions: StringArray
 ) -> dict[str, AuditedSide]:
-    """By `pass` and `fail`, the ratings of texts that the judge decides so."""
+    """By licensed side, and together, the ratings of texts that the judge decides so."""
     good = read.human >= judge.licence.passing
     rated = ~np.isnan(read.human)
-    most = judge.licence.promise.at_most_wrong
-    sides = {}
-    for side, wrong in (("pass", ~good), ("fail", good)):
-        rows = rated & (decisions == side)
-        sides[side] = audited(int(rows.sum()), int((rows & wrong).sum()), most)
-    return sides
+    sides = judge.licence.thresholds.sides
+    wrong = np.where(decisions == "pass", ~good, good)
+    decided = {side: rated & (decisions == side) for side in sides}
+    if len(sides) > 1:
+        decided[TOGETHER] = rated & (decisions != "person")
+    audits = {}
+    for name, rows in decided.items():
+        errors = int(wrong[rows].sum())
+        most = judge.licence.promise.at_most_wrong
+        audits[name] = audited(int(rows.sum()), errors, most)
+    return audits
 
 
 def _gate(judge: LicensedJudge, audits: Mapping[str, AuditedSide]) -> GateRecord:
-    """Failed if the promise no longer holds on some side."""
-    broken = [
+    """Failed if the promise no longer holds."""
+    if not is_broken(audits.values()):
+        return GateRecord()
+    most = judge.licence.promise.at_most_wrong
+    worse = [
         f"{side.wrong} of {side.n} that it would {name}"
         for name, side in audits.items()
-        if side.broken
+        if name != TOGETHER and side.wrong > most * side.n
     ]
-    if not broken:
-        return GateRecord()
-    share = exact_percent(judge.licence.promise.at_most_wrong)
-    reason = f"people decide otherwise on {' and '.join(broken)}, more than {share}: judge again"
+    share = exact_percent(most)
+    reason = f"people decide otherwise on {' and '.join(worse)}, more than {share}: judge again"
     note(reason)
     return GateRecord.of("failed", reason)
