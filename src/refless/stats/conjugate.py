@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
-TOLERANCE = 1e-6  # length of what is left of a right-hand side, as a share of it
+TOLERANCE = 1e-7  # length of what is left of a right-hand side, as a share of it
 STEPS = 1_000
 JITTER = 1e-6  # added to the diagonal of a covariance that is factored without noise
 
@@ -55,7 +55,7 @@ def conjugate_gradients(
 ) -> FloatArray:
     """[n, k] solutions of a positive definite system, for each column on the right.
 
-    What is left of a column is at most 1e-6 of its length in the end. (Hestenes and Stiefel 1952;
+    What is left of a column is at most 1e-7 of its length in the end. (Hestenes and Stiefel 1952;
     Golub and Van Loan, Matrix Computations, algorithm 11.5.1.)
 
     Args:

@@ -70,7 +70,8 @@ class Posterior:
     def shares(self, points: Mapping[str, Points]) -> FloatArray:
         """[rated] weight of each rating in the mean of one output."""
         if len(self.drawn) == len(self.data.y):
-            return self.posterior.shares(self.covariance.between(points, 1))[0]
+            cross = self.covariance.between(points, 1)
+            return np.asarray(self.posterior.shares(cross)[0])
         return self.all_ratings().shares(points)
 
     def parts(self, points: Mapping[str, Points]) -> dict[str, FloatArray]:
