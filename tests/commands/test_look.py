@@ -11,6 +11,7 @@ import pytest
 
 import refless
 from command_line import jsonl, rated_rows, run
+from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
 from rows import renamed, without
@@ -161,6 +162,15 @@ def test_scores_without_ratings() -> None:
     assert "not people's" in card.answer
 
 
+def test_rows_without_texts_are_refused() -> None:
+    """A row that holds the answers of two versions; a title above the names of columns."""
+    rows: list[dict[str, object]] = [
+        {"question": "Why?", "v1_answer": "So.", "v2_answer": "No.", "": 1}
+    ]
+    with pytest.raises(InputError, match="one text a row; if a title stands above"):
+        refless.look(rows)
+
+
 def test_answers_are_short_whatever_the_order_of_rows() -> None:
     """Twenty words are enough, and no number depends on the order of rows."""
     rows = [*two_versions(30, rated=12), *two_versions(30, better=1)[:6]]
@@ -181,6 +191,7 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "evals-refless.html").unlink()
     assert run("evals.jsonl", "--format", "json").json["command"] == "look"
     assert not (tmp_path / "evals-refless.html").exists()
+    assert "requires an argument" in run("evals.jsonl", "--lower-is-better").err
     missing = run("nowhere.csv")
     assert (missing.code, "nowhere.csv" in missing.err) == (2, True)
     assert run("nonsense").code == 2

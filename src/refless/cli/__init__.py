@@ -95,7 +95,7 @@ def _with_command(args: list[str]) -> list[str]:
     told_otherwise = {"-o", "--out", "--format", "--help", "-h"} & {*args}
     if told_otherwise or not os.access(".", os.W_OK):
         page = []
-    return ["look", *args, *page]
+    return ["look", *page, *args]
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from refless.commands.warnings import note, silenced
 from refless.data.choices import are_choices
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES, unscaled
 from refless.data.records import RatedPool, Scale
+from refless.data.tables.columns import missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.registry.arrays import FloatArray, Strings
@@ -57,6 +58,9 @@ class Asked:
         if "-" in words_of(rows):
             raise UsageError("standard input is read once: save it as a file")
         seen = overview(rows, reader.to_reading())
+        if "text" not in seen.roles and not seen.scores:
+            names = [column.name for column in seen.columns]
+            raise missing("text", names, ", ".join(words_of(rows)))
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
         for line in read.notes:
             if not line.endswith(TOLD):
@@ -144,7 +148,8 @@ class Asked:
 
 def _likely(pool: RatedPool) -> Scale | None:
     """The usual scale whose ends some ratings have; None if they do not tell it."""
-    values = note_ratings(pool)
+    with silenced():  # what is to be said of them is said with the answers
+        values = note_ratings(pool)
     if len(values) < max(FEWEST_RATINGS, len(pool.ratings.values)):
         return None
     ends = float(values.min()), float(values.max())

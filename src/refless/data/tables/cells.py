@@ -17,6 +17,7 @@ import numpy as np
 
 from refless.files.untrusted import check_foreign
 from refless.registry.arrays import Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -137,9 +138,11 @@ def text_of_cell(value: object) -> str:
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
-        raise InputError(
-            f"{shown(value)} is not a string", remedy="texts must be strings"
-        )
+        remedy = "texts must be strings"
+        if isinstance(value, dict):
+            inner = called("columns", {"text": "COLUMN.NAME"})
+            remedy += f"; {inner} reads what is inside"
+        raise InputError(f"{shown(value)} is not a string", remedy=remedy)
     if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
         problem = f"{shown(value)} is an error of a spreadsheet's formula"
         raise InputError(problem, remedy="mend the formula, or drop the row")

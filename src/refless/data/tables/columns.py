@@ -298,6 +298,8 @@ def missing(
             remedy += f"; or a judge's scores with {called('score_column')}"
     if role == "text" and any(name.casefold().endswith("id") for name in header):
         remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
+    if "" in header:
+        remedy += "; if a title stands above the names of the columns, delete it"
     remedy += f"{more}; the columns are {listed(header)}"
     return InputError(problem, path=path, remedy=remedy)
 

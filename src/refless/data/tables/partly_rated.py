@@ -324,13 +324,12 @@ def _files_as_systems(table: RowTable, system: str) -> list[str]:
     """[n] the file of each row, or what its one system is called."""
     parts = table.rows.parts
     if len(parts) == 1 and not system:
-        of_pairs = any(notes.tool == PAIRS for _, notes in table.rows.notes)
-        more = (
-            f"; of {PAIRS} name both, in columns model_a and model_b"
-            if of_pairs
-            else MORE
-        )
-        raise missing("system", [*table.rows.header], table.rows.name, more)
+        name = table.rows.name
+        if any(notes.tool == PAIRS for _, notes in table.rows.notes):
+            problem = "nothing says which system wrote which text of a pair"
+            remedy = "name both, in columns model_a and model_b"
+            raise InputError(problem, path=name, remedy=remedy)
+        raise missing("system", [*table.rows.header], name, MORE)
     stems = [PurePath(part.name).stem for part in parts]
     files = stems if len({*stems}) == len(stems) else [part.name for part in parts]
     systems = [system] if len(parts) == 1 else files

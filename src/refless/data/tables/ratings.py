@@ -33,7 +33,7 @@ WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 # folded word (or number of the user's map) -> number
 Words = Mapping[float | str, float]
-BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
+BLANKS = frozenset({"n/a", "#n/a", "na", "n.a.", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
     "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"

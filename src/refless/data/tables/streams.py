@@ -220,22 +220,37 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
     A `newline` of None turns line ends into \n, "" leaves them as they are. Bytes that are not in
     the encoding are an InputError with their place and the likely encoding.
     """
-    utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
     head = beginning(place, 4096)
     for magic, kind, remedy in _BINARY:
         if head.startswith(magic):
             problem = f"this is {kind}, no table of text"
             raise InputError(problem, path=place.path, remedy=dialect(remedy))
-    if utf8 and (likely := _wide_encoding(head)):
-        remedy = f"if it is {likely}, pass {_encoding(likely)}"
-        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
+    encoding = _encoding_of(place, head)
     try:
-        with opened(place) as stream:
-            encoding = "utf-8-sig" if utf8 else place.reading.encoding
-            with io.TextIOWrapper(stream, encoding=encoding, newline=newline) as text:
-                yield text
+        with (
+            opened(place) as stream,
+            io.TextIOWrapper(stream, encoding=encoding, newline=newline) as text,
+        ):
+            yield text
     except UnicodeError as fault:
-        raise _located(place, fault) from fault
+        raise _located(place, encoding, fault) from fault
+
+
+def _encoding_of(place: Place, head: bytes) -> str:
+    """The encoding of a file: what the user says, but UTF-16 where its mark is at the beginning.
+
+    Raises:
+        InputError: UTF-16 without its mark, if UTF-8 is to be read.
+    """
+    said = codecs.lookup(place.reading.encoding).name
+    if said != "utf-8":
+        return said
+    if head.startswith(_UTF16):
+        return "utf-16"
+    if likely := _wide_encoding(head):
+        remedy = f"if it is {likely}, pass {_named(likely)}"
+        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
+    return "utf-8-sig"
 
 
 def beginning(place: Place, n: int) -> bytes:
@@ -283,9 +298,7 @@ def check_names(names: Sequence[str], path: str, line: int | None = None) -> Non
 
 
 def _wide_encoding(head: bytes) -> str | None:
-    """UTF-16, which can pass for UTF-8 with NULs; None for anything else."""
-    if head.startswith(_UTF16):
-        return "utf-16"
+    """UTF-16 without its mark, which can pass for UTF-8 with NULs; None for anything else."""
     even = head[::2].count(0)
     odd = head[1::2].count(0)
     # a stray NUL is a fault of one row, not another encoding
@@ -294,11 +307,11 @@ def _wide_encoding(head: bytes) -> str | None:
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _located(place: Place, fault: UnicodeError) -> InputError:
+def _located(place: Place, encoding: str, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
     path = place.path
-    name = codecs.lookup(place.reading.encoding).name
-    remedy = f"check {_encoding('NAME')}; without it UTF-8 is read"
+    name = encoding.removesuffix("-sig")
+    remedy = f"check {_named('NAME')}; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     with opened(place) as stream:
@@ -317,7 +330,7 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     return InputError(f"this is not {name} ({fault})", path=path)
 
 
-def _encoding(name: str) -> str:
+def _named(name: str) -> str:
     """The option that names the encoding of files."""
     return called("reading", {"encoding": name})
 
@@ -327,5 +340,5 @@ def _likely(line: bytes) -> str:
     try:
         line.decode("cp1252")
     except UnicodeDecodeError:
-        return f"if it is latin-1, pass {_encoding('latin-1')}"
-    return f"if it is cp1252 (Windows), pass {_encoding('cp1252')}"
+        return f"if it is latin-1, pass {_named('latin-1')}"
+    return f"if it is cp1252 (Windows), pass {_named('cp1252')}"
