@@ -61,7 +61,8 @@ class GaussianProcess(Parameters, Estimator):
     what is taken from the source, and how near the vectors of a text and its source are. Each score
     that others gave adds one, of its mid-ranks, and all of them two. Each kernel is positive
     semi-definite. What each is worth, and how much belongs to single texts, is a mean of what
-    leaving sources out and the marginal likelihood say.
+    leaving sources out and the marginal likelihood say. All ratings count in estimates; standard
+    deviations and intervals come from at most 5,000 that are drawn.
 
     Attributes:
         use_source: read sources where the rated texts have them.
