@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from refless.data.records import as_outputs
 from refless.estimators import folds
 from refless.estimators.gp import GaussianProcess, all_ratings, data
-from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean
+from refless.estimators.gp.all_ratings import PosteriorMean
 from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.kernels import Covariance
+from refless.estimators.gp.likelihood import Amplitudes
+from refless.estimators.gp.model import Posterior
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats import conjugate
@@ -40,6 +43,16 @@ def weights_of(seed: int) -> FloatArray:
     return rng.exponential(0.2, size) * rng.integers(0, 2, size)
 
 
+def posterior_of(known: Data, weights: FloatArray, nugget: float) -> Posterior:
+    """A third of the texts are drawn; variances are not asked for."""
+    n = len(known.y)
+    drawn = np.arange(0, n, 3)
+    covariance = Covariance.of(known.kernels, weights, known.at(drawn), len(drawn))
+    unasked = exact(np.eye(n), known.noise, known.y)
+    amplitudes = Amplitudes(weights, nugget)
+    return Posterior(amplitudes, known, drawn, covariance, unasked, drawn)
+
+
 @pytest.mark.parametrize(
     ("precision", "enough"), [(np.float64, 1e-6), (np.float32, 1e-5)]
 )
@@ -52,26 +65,21 @@ def test_conjugate_gradients_find_what_is_solved_exactly(
 
     The matrix of pairs is in single precision; in double precision the twins are nearer still.
     """
-    known = small()
-    n = len(known.y)
-    weights = weights_of(seed)
-    noise = known.noise + nugget
+    n = len(small().y)
     y = np.random.default_rng(seed).normal(size=n)
+    known = replace(small(), y=y)
+    weights = weights_of(seed)
     covariance = Covariance.of(known.kernels, weights, known.points, n)
     kernel = covariance.between(known.points, n)
-    wanted = exact(kernel.copy(), noise, y)
-    drawn = np.arange(0, n, 3)
+    wanted = exact(kernel.copy(), known.noise + nugget, y)
+    posterior = posterior_of(known, weights, nugget)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(all_ratings, "PRECISION", precision)
-        system = AllRatings.of(known.kernels, weights, known.points, noise, drawn)
-        found = system.posterior_mean(y)
-        shares = system.shares(known.at(np.array([7])))
-    np.testing.assert_allclose(
-        found.mean + kernel @ found.alpha,
-        wanted.mean + kernel @ wanted.alpha,
-        rtol=0,
-        atol=enough,
-    )
+        found = posterior.average
+        shares = posterior.shares(known.at(np.array([7])))
+    means = found.mean + kernel @ found.alpha
+    wanted_means = wanted.mean + kernel @ wanted.alpha
+    np.testing.assert_allclose(means, wanted_means, rtol=0, atol=enough)
     np.testing.assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=enough)
 
 
@@ -81,23 +89,21 @@ def test_landmarks_are_a_process_of_their_own(seed: int) -> None:
     """The other kernels are those of Nystroem's approximation, the slow twin's as well."""
     known = small()
     n = len(known.y)
-    weights = weights_of(seed)
-    noise = known.noise + 0.3
-    drawn = np.arange(0, n, 3)
-    linear, others = all_ratings.parted(known.kernels, weights, known.points, drawn)
-    beside = others.between(known.points, n)
-    among = beside[drawn] + conjugate.JITTER * np.eye(len(drawn))
-    kernel = linear.between(known.points, n)
-    kernel += beside @ np.linalg.solve(among, beside.T)
-    wanted = exact(kernel.copy(), noise, known.y)
+    posterior = posterior_of(known, weights_of(seed), 0.3)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(all_ratings, "MOST_COMPARED", n - 1)
-        system = AllRatings.of(known.kernels, weights, known.points, noise, drawn)
-    found = system.posterior_mean(known.y)
+        found = posterior.average
+        shares = posterior.shares(known.at(np.array([7])))
+    linear, others = posterior.kinds
+    beside = others.between(known.points, n)
+    among = beside[found.landmarks] + conjugate.JITTER * np.eye(len(found.landmarks))
+    kernel = linear.between(known.points, n)
+    kernel += beside @ np.linalg.solve(among, beside.T)
+    wanted = exact(kernel.copy(), known.noise + 0.3, known.y)
     values = linear.between(known.points, n) @ found.alpha + beside @ found.beta
-    np.testing.assert_allclose(
-        found.mean + values, wanted.mean + kernel @ wanted.alpha, atol=1e-4
-    )
+    wanted_means = wanted.mean + kernel @ wanted.alpha
+    np.testing.assert_allclose(found.mean + values, wanted_means, atol=1e-4)
+    np.testing.assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=1e-4)
 
 
 @pytest.mark.parametrize("use_source", [True, False])

@@ -61,8 +61,7 @@ class AllRatings:
     """The covariance of all ratings, as products with it.
 
     Attributes:
-        linear: kernels that are products of features, beside all texts; others: beside landmarks.
-        features: of the linear kernels, with their weights.
+        features: of the kernels that are products of them, with the kernels' weights.
         landmarks: [m] rows of rated texts, ascending.
         compared: [n, m] sum of the other kernels, in single precision.
         factor: Cholesky factor of its rows of landmarks; None if all texts are landmarks.
@@ -71,8 +70,6 @@ class AllRatings:
         drawn: [d] rows that the variance comes from.
     """
 
-    linear: Covariance
-    others: Covariance
     features: Sequence[tuple[float, Any]]
     landmarks: IntArray
     compared: FloatArray
@@ -93,25 +90,23 @@ class AllRatings:
         """The covariance of the ratings of these [n] points, by kernels with these weights."""
         n = len(noise)
         landmarks = np.arange(n) if n <= MOST_COMPARED else drawn
-        linear, others = parted(kernels, weights, points, landmarks)
-        features = []
-        for name, weight in linear.weights.items():
-            kernel = cast("LinearKernel", kernels[name])
-            features.append((weight, kernel.features(points[name])))
-        compared = _beside_all(others, points, n, PRECISION)
+        linear = of_kind(kernels, weights, linear=True)
+        features = [
+            (weight, cast("LinearKernel", kernels[name]).features(points[name]))
+            for name, weight in zip(kernels, linear.tolist(), strict=True)
+            if weight > 0
+        ]
+        others = of_kind(kernels, weights, linear=False)
+        compared = _compared(kernels, others, points, landmarks, PRECISION)
         factor = None
         if len(landmarks) < n:
             among = compared[landmarks].astype(np.float64)
             among[np.diag_indices(len(among))] += JITTER
             factor = cho_factor(among, lower=True, overwrite_a=True)
         pivots = np.random.default_rng(3).permutation(drawn)[:PIVOTS]
-        anchors = {name: lying[pivots] for name, lying in points.items()}
-        few = Covariance.of(kernels, weights, anchors, len(pivots))
-        columns = _beside_all(few, points, n, np.float64)
+        columns = _compared(kernels, weights, points, pivots, np.float64)
         near = LowRank.of(columns, columns[pivots], noise)
         return cls(
-            linear=linear,
-            others=others,
             features=features,
             landmarks=landmarks,
             compared=compared,
@@ -130,14 +125,17 @@ class AllRatings:
         beta = self._of_landmarks(alpha)
         return PosteriorMean(mean, alpha, self.landmarks, beta, self.drawn)
 
-    def shares(self, points: Mapping[str, Points]) -> FloatArray:
-        """[n] weight of each rating in the mean of one output."""
-        cross = self.linear.between(points, 1)[0]
-        of_landmarks = self.others.between(points, 1)[0]
+    def shares(self, linear: FloatArray, others: FloatArray) -> FloatArray:
+        """[n] weight of each rating in the mean of one output.
+
+        Args:
+            linear: [n] its covariances by kernels that are products of features.
+            others: [m] its covariances with landmarks by the others.
+        """
         if self.factor is not None:
-            of_landmarks = cho_solve(self.factor, of_landmarks, check_finite=False)
-            of_landmarks = self.compared @ of_landmarks
-        cross += of_landmarks
+            others = cho_solve(self.factor, others, check_finite=False)
+            others = self.compared @ others
+        cross = linear + others
         right = np.column_stack([np.ones(len(cross)), cross])
         ones, solved = self.solved(right).T
         return np.asarray(solved + (1.0 - cross @ ones) / ones.sum() * ones)
@@ -162,31 +160,28 @@ class AllRatings:
         return np.asarray(cho_solve(self.factor, products, check_finite=False))
 
 
-def parted(
+def of_kind(
+    kernels: Mapping[str, LearnedKernel], weights: FloatArray, *, linear: bool
+) -> FloatArray:
+    """[kernels] the weights, 0 for kernels that are products of features, or for all others."""
+    is_linear = np.array([hasattr(kernel, "table") for kernel in kernels.values()])
+    return np.where(is_linear == linear, weights, 0.0)
+
+
+def _compared(
     kernels: Mapping[str, LearnedKernel],
     weights: FloatArray,
     points: Mapping[str, Points],
-    landmarks: IntArray,
-) -> tuple[Covariance, Covariance]:
-    """The kernels that are products of features beside all points, the others beside landmarks."""
-    is_linear = np.array([hasattr(kernel, "table") for kernel in kernels.values()])
-    n = next(iter(points.values())).shape[0]
-    anchors = {name: lying[landmarks] for name, lying in points.items()}
-    return (
-        Covariance.of(kernels, np.where(is_linear, weights, 0.0), points, n),
-        Covariance.of(
-            kernels, np.where(is_linear, 0.0, weights), anchors, len(landmarks)
-        ),
-    )
-
-
-def _beside_all(
-    covariance: Covariance, points: Mapping[str, Points], n: int, precision: type
+    rows: IntArray,
+    precision: type,
 ) -> FloatArray:
-    """[n, anchors] covariance of all points with the anchors, in a precision."""
-    total: FloatArray = np.empty((n, covariance.size), precision)
+    """[n, rows] weighted sum of kernels of all [n] points and some of them, in a precision."""
+    anchors = {name: lying[rows] for name, lying in points.items()}
+    covariance = Covariance.of(kernels, weights, anchors, len(rows))
+    n = next(iter(points.values())).shape[0]
+    total: FloatArray = np.empty((n, len(rows)), precision)
     for begin in range(0, n, BLOCK):
-        rows = slice(begin, min(begin + BLOCK, n))
-        part = {name: points[name][rows] for name in covariance.kernels}
-        total[rows] = covariance.between(part, rows.stop - begin)
+        block = slice(begin, min(begin + BLOCK, n))
+        part = {name: points[name][block] for name in covariance.kernels}
+        total[block] = covariance.between(part, block.stop - begin)
     return total

@@ -10,7 +10,7 @@ from refless.data.human import copies_of
 from refless.data.records import Neighbor
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
-from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, parted
+from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
 from refless.estimators.gp.compiled import Compiled
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import KernelInputs
@@ -72,17 +72,27 @@ class Posterior:
         if len(self.drawn) == len(self.data.y):
             cross = self.covariance.between(points, 1)
             return np.asarray(self.posterior.shares(cross)[0])
-        return self.all_ratings().shares(points)
+        crosses = (covariance.between(points, 1)[0] for covariance in self.kinds)
+        return self.all_ratings().shares(*crosses)
 
     def parts(self, points: Mapping[str, Points]) -> dict[str, FloatArray]:
         """[texts] what each kernel adds to the mean, by its name."""
+        linear, others = self.kinds
+        added = linear.parts(points, self.average.alpha)
+        return added | others.parts(points, self.average.beta)
+
+    @cached_property
+    def kinds(self) -> tuple[Covariance, Covariance]:
+        """Products of features beside all rated texts, and other kernels beside landmarks."""
         data = self.data
-        average = self.average
-        linear, others = parted(
-            data.kernels, self.amplitudes.weights, data.points, average.landmarks
+        weights = self.amplitudes.weights
+        linear = of_kind(data.kernels, weights, linear=True)
+        others = of_kind(data.kernels, weights, linear=False)
+        rows = self.average.landmarks
+        return (
+            Covariance.of(data.kernels, linear, data.points, len(data.y)),
+            Covariance.of(data.kernels, others, data.at(rows), len(rows)),
         )
-        added = linear.parts(points, average.alpha)
-        return added | others.parts(points, average.beta)
 
     @cached_property
     def compiled(self) -> Compiled:
