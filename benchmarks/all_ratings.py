@@ -103,7 +103,7 @@ def large(data: Path) -> Iterator[tuple[str, RatedPool]]:
     """Pools of 6,000 rated texts or more, two of them put together from smaller ones."""
     yield "ASAP-SAS", essays(data)
     yield "DailyDialog++", replies(data)
-    yield "ten kinds of texts", mixture(data)
+    yield "28 pools as one", mixture(data)
 
 
 def replies(data: Path) -> RatedPool:
