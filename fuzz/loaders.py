@@ -19,7 +19,7 @@ import numpy as np
 
 from fuzz.forks import Budget, Found, campaign, command, ended, fork, jsonl, rows
 
-PART = "gp:max_rated=20,use_source=no"
+PART = "gp:use_source=no"
 NETWORK = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1"
 FITTED = {"gp": "gp", "part": PART, "neighbors": "bleu-neighbors", "network": NETWORK}
 KIND = "fitted estimator"

@@ -10,7 +10,7 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.estimators import held_out
 from refless.estimators.folds import folds_of
-from refless.estimators.gp import GaussianProcess
+from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.data import rating_noise
 from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.neighbors import BLEUNeighbors
@@ -94,7 +94,6 @@ def test_tied_texts_in_different_groups() -> None:
     order = np.random.default_rng(2).permutation(40)
     for estimator in (
         GaussianProcess(),
-        GaussianProcess(max_rated=20),
         BLEUNeighbors(max_fraction=1.0, min_neighbors=1),
     ):
         ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
@@ -198,15 +197,14 @@ def test_too_small_a_pool(n: int) -> None:
     assert GaussianProcess().held_out(pool).reasons == ("too-few",) * n
 
 
-@pytest.mark.parametrize("max_rated", [10, 5_000])
-def test_all_ratings_equal(max_rated: int) -> None:
-    """A pool of one rating gives that rating, out of a part of it too."""
+@pytest.mark.parametrize("most", [10, 5_000])
+def test_all_ratings_equal(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool of one rating gives that rating, of more than are inverted too."""
+    monkeypatch.setattr(data, "MOST_INVERTED", most)
     pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
-    found = fitted(pool, max_rated=max_rated).estimate(["some text", RATED.texts[0]])
+    found = fitted(pool).estimate(["some text", RATED.texts[0]])
     np.testing.assert_allclose(found.values, 3.0)
-    np.testing.assert_allclose(
-        GaussianProcess(max_rated=max_rated).held_out(pool).values, 3.0
-    )
+    np.testing.assert_allclose(GaussianProcess().held_out(pool).values, 3.0)
 
 
 def test_held_out_changes_nothing() -> None:
@@ -248,18 +246,6 @@ def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
         GaussianProcess().fit(pool).predict(outputs) for pool in (others, plain)
     )
     np.testing.assert_allclose(values / unit, wanted, rtol=1e-3)
-
-
-def test_a_part_of_many_rated_texts_is_learned_from() -> None:
-    """The same part from any order of rows; the others are judged all the same."""
-    outputs = as_outputs(FRESH)
-    order = np.random.default_rng(1).permutation(len(RATED))
-    few = fitted(max_rated=70)
-    other = fitted(RATED.take(order), max_rated=70)
-    assert len(few.rated) == 70
-    np.testing.assert_array_equal(few.predict(outputs), other.predict(outputs))
-    assert spearman(fitted().predict(outputs), few.predict(outputs)) > 0.6
-    assert few.held_out(RATED).coverage == 1.0
 
 
 def test_folds_keep_groups_whole() -> None:

@@ -11,7 +11,7 @@ from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.estimators.gp import GaussianProcess
+from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.kernels import (
     LABELS,
     MEANING,
@@ -29,18 +29,20 @@ RATINGS = 2 + 9 * SIMULATED.human  # without a scale nothing is cut
 JUDGED = [None if i % 7 == 0 else round(3 * r) for i, r in enumerate(RATINGS.tolist())]
 PLAIN = pool_of(TEXTS, RATINGS, sources=SOURCES)
 HEARD = pool_of(TEXTS, RATINGS, sources=SOURCES, scores={"a judge": JUDGED})
-FEW = {"max_rated": 30}
 
 
 def one(pool: RatedPool, row: int) -> Outputs:
     return as_outputs(pool.take(np.array([row])))
 
 
-@pytest.mark.parametrize("parameters", [{}, FEW])
+@pytest.mark.parametrize("most", [5_000, 30])
 @pytest.mark.parametrize("pool", [PLAIN, HEARD])
-def test_parts_sum_to_the_estimate(pool: RatedPool, parameters: dict[str, int]) -> None:
+def test_parts_sum_to_the_estimate(
+    pool: RatedPool, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of new texts, of rated ones, and of rated ones that are held out."""
-    gp = GaussianProcess(**parameters).fit(pool)  # type: ignore[arg-type]
+    monkeypatch.setattr(data, "MOST_INVERTED", most)
+    gp = GaussianProcess().fit(pool)
     new = replace(
         one(pool, 8), ids=("new",), texts=("The ferry undefined moves at noon!",)
     )

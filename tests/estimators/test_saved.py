@@ -32,7 +32,7 @@ SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
     "gp",
     "gp:use_source=no,use_system=yes,max_sd=0.3",
-    "gp:max_rated=20,use_system=yes,max_sd=0.4",
+    "gp:use_system=yes,max_sd=0.4",
     "bleu-neighbors",
     "bleu-neighbors:kernel=(rouge-l),min_neighbors=1",
     pytest.param(SMALL, marks=NEURAL),
@@ -273,7 +273,7 @@ def test_numbers_that_lie_are_refused(
 ) -> None:
     """One that stands first."""
     path = tmp_path / "m.safetensors"
-    model = GaussianProcess(max_rated=10)
+    model = GaussianProcess()
     refless.save(model.fit(simulate(20, seed=2).pool), path)
     changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
     with pytest.raises(InputError, match=message):

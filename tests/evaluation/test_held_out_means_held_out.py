@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from refless.data.human import copies_of, pool_of
 from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
 from refless.estimators.folds import folds_in, folds_of, whole
+from refless.estimators.gp import data
 from refless.evaluation import baselines
 from refless.registry.arrays import FloatArray, IntArray, codes
 
@@ -31,8 +33,6 @@ SMALL = (
 ESTIMATORS = (
     "gp",
     "gp:tune_on=10",
-    "gp:max_rated=10",
-    "gp:max_rated=12,tune_on=10",
     "gp:use_source=no,folds=2",
     "gp:use_system=yes",
     "bleu-neighbors:tau=0.02,min_neighbors=1,max_fraction=1",
@@ -160,15 +160,17 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("spec", [*ESTIMATORS, "gp:max_rated=10"])
+@pytest.mark.parametrize("most", [10, 5_000])
+@pytest.mark.parametrize("spec", ESTIMATORS)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
 def test_of_estimators(
-    spec: str, drawn: dict[str, Any], moved: tuple[int, float]
+    spec: str, most: int, drawn: dict[str, Any], moved: tuple[int, float]
 ) -> None:
-    """Every estimator, grouping, a part of the texts, copies with and without ids."""
-    check(by(spec), drawn, moved)
+    """Every estimator, grouping, few and many texts, copies with and without ids."""
+    with patch.object(data, "MOST_INVERTED", most):
+        check(by(spec), drawn, moved)
 
 
 @pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from command_line import headlines, json_of, jsonl, output_rows, run_well
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
+from refless.estimators.gp import data
 from rows import Rows, column, only, rated, without
 
 TINY = (
@@ -33,7 +35,7 @@ TINY = (
 )
 SPEC = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1,folds=2"
 NEAR = "bleu-neighbors:tau=0.01"
-PARTS = ("gp:max_rated=20", NEAR)
+PARTS = ("gp:use_source=no", NEAR)
 TORCH = find_spec("torch") is not None
 
 
@@ -121,7 +123,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "validate", (at / "timed.jsonl", "--estimator", NEAR)
     yield "judge", (pool,)
     yield "look", (pool,)
-    yield "validate", (pool, "--estimator", "gp:max_rated=20,tune_on=20")
+    yield "validate", (pool, "--estimator", "gp:tune_on=20")
     judge = ("--score-column", "good")
     yield "validate", (pool, "--scale", 1, 5, *judge)
     yield "score", (pool, "--rated", pool, "--scale", 1, 5, *judge)
@@ -219,6 +221,19 @@ def test_rows_are_listed_as_given(command: str) -> None:
     assert [row["id"] for row in result.rows()] == column(rows, "id")
 
 
+def test_shuffled_rows_of_which_many_are_rated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more than are inverted; with any number of threads."""
+    monkeypatch.setattr(data, "MOST_INVERTED", 20)
+    rows = files()["rated"]
+    path = jsonl(tmp_path / "rated.jsonl", rows)
+    asked = ("validate", path, "--scale", 1, 5, "--threads")
+    wanted = by_id(_bare(json_of(*asked, 1)))
+    jsonl(path, random.Random(7).sample(rows, len(rows)))
+    assert by_id(_bare(json_of(*asked, 3))) == wanted
+
+
 def test_threads(tmp_path: Path) -> None:
     """Of linear algebra, of our own loops, and other processes: bit-equal JSON."""
     for name, rows in files().items():
@@ -259,20 +274,22 @@ def test_threads(tmp_path: Path) -> None:
 
 
 @functools.cache
-def taught(spec: str) -> Estimator:
-    """The estimator, fitted to the rated texts."""
+def taught(spec: str, most: int) -> Estimator:
+    """The estimator, fitted to the rated texts, of which `gp` inverts at most so many."""
     first = [row for row in rated() if row["annotator"] == "ann"]
     texts, sources = (column(first, name) for name in ("text", "source"))
     pool = pool_of(texts, [float(str(row["rating"])) for row in first], sources=sources)
-    return estimator_of(spec).fit(pool)
+    with patch.object(data, "MOST_INVERTED", most):
+        return estimator_of(spec).fit(pool)
 
 
-@pytest.mark.parametrize("spec", ["gp", "gp:max_rated=20", "gp:use_system=yes", NEAR])
+@pytest.mark.parametrize("most", [20, 5_000])
+@pytest.mark.parametrize("spec", ["gp", "gp:use_system=yes", NEAR])
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.sampled_from(headlines(60)), min_size=1, max_size=12))
-def test_company_of_outputs(spec: str, texts: list[str]) -> None:
+def test_company_of_outputs(spec: str, most: int, texts: list[str]) -> None:
     """An output has the estimate and the interval that it has alone, to the last bit."""
-    model = taught(spec)
+    model = taught(spec, most)
 
     def asked(some: Sequence[str]) -> list[tuple[str, ...]]:
         rows = {"text": list(some), "source": ["what of 1"] * len(some)}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from refless.commands.next.d_optimal import most_telling
 from refless.data.records import as_outputs
-from refless.estimators.gp import GaussianProcess
+from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.model import doubted
 from refless.stats.posterior import exact
 
@@ -78,14 +78,17 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
     assert left_in(together, noise, [0]) == pytest.approx(after)
 
 
-@pytest.mark.parametrize("many", [{}, {"max_rated": 20}])
-def test_estimates_have_these_variances(many: dict[str, int]) -> None:
+@pytest.mark.parametrize("most", [5_000, 20])
+def test_estimates_have_these_variances(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A part that outputs share and one of each rating make up the variance of an estimate.
 
     But for words that no rated text has, of which each text has its own.
     """
+    monkeypatch.setattr(data, "MOST_INVERTED", most)
     pool = simulate(70, seed=8).pool
-    fitted = GaussianProcess(threads=1, **many).fit(pool.take(np.arange(50)))
+    fitted = GaussianProcess(threads=1).fit(pool.take(np.arange(50)))
     outputs = as_outputs(pool.take(np.arange(50, 70)))
     found = fitted.together(outputs)
     assert found is not None

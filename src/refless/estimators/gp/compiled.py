@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from refless.estimators.folds import whole
+from refless.estimators.gp.all_ratings import PosteriorMean
 from refless.estimators.gp.kernels import (
     BellKernel,
     Covariance,
@@ -39,8 +40,8 @@ class Compiled:
     Attributes:
         kernels: the kernels; weights: of each.
         tables: by the names of linear kernels, for all columns.
-        sides: by the names of the others, those of the rated texts.
-        columns: [rated, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
+        sides: by the names of the others, those of the landmarks.
+        columns: [landmarks, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
         mean: the constant mean; ones: sum of sigma^-1 1.
         rest: explained variance outside the directions, as a share of that along them.
     """
@@ -61,35 +62,42 @@ class Compiled:
         rated: Mapping[str, Points],
         posterior: Exact,
         groups: IntArray,
+        average: PosteriorMean,
     ) -> Compiled:
         """The tables of a posterior.
 
         Args:
-            covariance: of its kernels; rated: [n] points of the rated texts.
-            posterior: given the ratings.
-            groups: [n] what belongs together, and has nothing in common with new texts.
+            covariance: of its kernels; rated: [n] points of all rated texts.
+            posterior: given the ratings that the variance comes from.
+            groups: of these, what belongs together, and has nothing in common with new texts.
+            average: given all ratings.
         """
         directions, rest = _directions(posterior, groups)
-        columns = np.column_stack([posterior.alpha, posterior.ones, directions])
+        drawn = np.column_stack([posterior.ones, directions])
+        columns = _beside(average.alpha, drawn, average.drawn)
+        places = np.searchsorted(average.landmarks, average.drawn)
+        landmarks = {
+            name: rated[name][average.landmarks] for name in covariance.kernels
+        }
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
             weight = covariance.weights[name]
             if isinstance(kernel, BellKernel):
-                side = kernel.right(rated[name])
+                side = kernel.right(landmarks[name])
                 side[-1] += np.log(weight)
                 sides[name] = side
             elif hasattr(kernel, "table"):
                 tables[name] = kernel.table(rated[name], weight * columns)
             else:
-                sides[name] = kernel.anchors(rated[name])
+                sides[name] = kernel.anchors(landmarks[name])
         return cls(
             kernels=covariance.kernels,
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            columns=columns,
-            mean=posterior.mean,
+            columns=_beside(average.beta, drawn, places),
+            mean=average.mean,
             ones=float(posterior.ones.sum()),
             rest=rest,
         )
@@ -146,6 +154,14 @@ class Compiled:
                 values[:] = weight * kernel.between(left, self.sides[name])
             total += values
         return total
+
+
+def _beside(first: FloatArray, others: FloatArray, rows: IntArray) -> FloatArray:
+    """[n, 1 + k] a column, and k others in some of the rows, 0 elsewhere."""
+    columns = np.zeros((len(first), 1 + others.shape[1]))
+    columns[:, 0] = first
+    columns[rows, 1:] = others
+    return columns
 
 
 def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:

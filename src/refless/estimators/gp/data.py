@@ -35,6 +35,7 @@ from refless.text.embed import BUILT_IN, Encoder
 from refless.text.embed.devices import AUTO, DEVICE, FLOAT32, PRECISION
 
 SIZE = 10  # the least that sizes can be set to
+MOST_INVERTED = 5_000  # rated texts whose covariance is inverted
 
 
 @dataclass(kw_only=True, repr=False)
@@ -59,17 +60,8 @@ class Parameters:
     tune_on: Annotated[
         int, About("most rated texts for the likelihood", at_least=SIZE)
     ] = 1_000
-    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = (
-        5_000
-    )
     folds: Annotated[int, FOLDS] = 5
     threads: Annotated[int | None, THREADS] = None
-
-
-def drawn(ordered: RatedPool, most: int) -> RatedPool:
-    """The texts that are learned from, at most so many, out of a pool in canonical order."""
-    rng = np.random.default_rng(1)
-    return ordered.take(whole(copies_in_order(ordered), most, rng))
 
 
 def kernel_names(rated: RatedPool, parameters: Parameters) -> tuple[str, ...]:
@@ -125,7 +117,7 @@ class Data:
     """A rated pool as numbers: ratings of mean 0 and variance 1, and their own noise."""
 
     pool: RatedPool  # as it was read
-    rated: RatedPool  # in canonical order, sub-sampled
+    rated: RatedPool  # in canonical order
     inputs: KernelInputs  # what the kernels read of the rated texts
     kernels: Mapping[str, LearnedKernel]  # learned from all rated texts, by their names
     points: Mapping[str, Points]  # where the rated texts lie
@@ -142,6 +134,11 @@ class Data:
         noise = rating_noise(self.rated, rows) / unit**2
         y = (self.rated.human - offset) / unit
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
+
+    def drawn(self) -> IntArray:
+        """Rows of at most 5,000 rated texts, whole copies, whatever their ratings are."""
+        copies = copies_in_order(self.rated)
+        return whole(copies, MOST_INVERTED, np.random.default_rng(1))
 
     def at(self, rows: IntArray) -> dict[str, Points]:
         """The points of rated texts, by the kernel's name."""
@@ -183,7 +180,7 @@ def read(
     progress: Progress | None = None,
     encoder: Encoder | None = None,
 ) -> Data:
-    """A pool in canonical order and sub-sampled, as numbers.
+    """A pool in canonical order, as numbers.
 
     Args:
         pool: the rated texts.
@@ -192,8 +189,7 @@ def read(
         progress: called with the share of the encoder's vectors that is computed.
         encoder: gives the vectors in place of the one that the parameters name.
     """
-    ordered = pool.take(canonical_order(pool, groups))
-    rated = drawn(ordered, parameters.max_rated)
+    rated = pool.take(canonical_order(pool, groups))
     names = kernel_names(rated, parameters) if len(rated) else ()
     encoder = encoder or encoder_of(parameters)
     inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
@@ -212,7 +208,7 @@ def read(
         offset=offset,
         unit=unit,
         noise=rating_noise(rated) / unit**2,
-        fingerprint=fingerprint(ordered),
+        fingerprint=fingerprint(rated),
         parameters=parameters,
     )
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from refless.data.human import canonical_order
 from refless.data.records import (
     Estimates,
     Outputs,
@@ -25,7 +24,6 @@ from refless.estimators.gp.data import (
     Data,
     Parameters,
     check_outputs,
-    drawn,
     encoder_of,
     kernel_names,
     read,
@@ -63,7 +61,8 @@ class GaussianProcess(Parameters, Estimator):
     what is taken from the source, and how near the vectors of a text and its source are. Each score
     that others gave adds one, of its mid-ranks, and all of them two. Each kernel is positive
     semi-definite. What each is worth, and how much belongs to single texts, is a mean of what
-    leaving sources out and the marginal likelihood say.
+    leaving sources out and the marginal likelihood say. All ratings count in estimates; standard
+    deviations and intervals come from at most 5,000 that are drawn.
 
     Attributes:
         use_source: read sources where the rated texts have them.
@@ -79,7 +78,6 @@ class GaussianProcess(Parameters, Estimator):
         precision: of its numbers: `float32` or `bfloat16`.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
-        max_rated: most rated texts that are learned from; out of more, so many are drawn.
         folds: folds of held-out evaluation in which amplitudes are chosen anew.
         threads: how many work at once; no result depends on it.
     """
@@ -121,10 +119,6 @@ class GaussianProcess(Parameters, Estimator):
             require(not arrays, "it contains more than there is to learn")
             return self._learn(pool)
         return restored(pool, self._labels(rated), self._parameters(), arrays)
-
-    def drawn(self, pool: RatedPool) -> RatedPool:
-        """The texts that would be `rated` if fitted to this pool."""
-        return drawn(pool.take(canonical_order(pool)), self.max_rated)
 
     def _parameters(self) -> Parameters:
         """The parameters as they are now."""
@@ -170,8 +164,8 @@ class GaussianProcess(Parameters, Estimator):
         """Each text judged by the others outside its group, in closed form.
 
         Amplitudes are chosen without it too: in `folds` folds of whole groups, each fold's texts
-        are judged with the amplitudes that the other folds ask for. Texts beyond
-        `max_rated` are judged by those drawn, in the other folds.
+        are judged with the amplitudes that the other folds ask for. Of more than 5,000 texts each
+        is judged by those in the other folds.
         """
         numbers = group_numbers(pool, groups)
         return self._held_out(pool, (numbers,), folds_in(pool, numbers, self.folds))[0]
@@ -302,7 +296,6 @@ class GaussianProcess(Parameters, Estimator):
             source=self.use_source,
             maxsd=self.max_sd,
             tune=self.tune_on,
-            most=self.max_rated,
             folds=self.folds,
         )
         if not self.use_scores:
@@ -312,7 +305,7 @@ class GaussianProcess(Parameters, Estimator):
         if encoder is not None:
             signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
-            names = kernel_names(self.drawn(pool), self)
+            names = kernel_names(pool, self)
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data

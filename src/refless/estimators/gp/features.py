@@ -175,6 +175,10 @@ class Tfidf:
         """See `Kernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
 
+    def features(self, rated: csr_array) -> csr_array:
+        """See `LinearKernel`."""
+        return rated
+
     def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
         """See `LinearKernel`."""
         return np.asarray(rated.T @ columns)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Protocol
 
 import numpy as np
@@ -72,6 +74,9 @@ class LearnedKernel(Protocol):
 class LinearKernel(LearnedKernel, Protocol):
     """A kernel that is a product of features."""
 
+    def features(self, rated: Points) -> Any:  # noqa: ANN401 - an array, dense or sparse
+        """[rated, features] features of rated texts."""
+
     def table(self, rated: Points, columns: FloatArray) -> Any:  # noqa: ANN401 - as above
         """[features, k] product of rated texts' features with [rated, k] columns."""
 
@@ -97,6 +102,11 @@ class _Grams:
     def diagonal(self, points: Points) -> FloatArray:
         lengths = token_counts(tuple(points), Shape().tokenize)
         return (lengths >= Shape().high).astype(np.float64)
+
+    def features(self, rated: Points) -> csr_array:
+        vocabulary, features = learn(tuple(rated), Shape())
+        # orders have no feature in common
+        return reduce(add, _gram_matrices(features, vocabulary))
 
     def table(
         self, rated: Points, columns: FloatArray
@@ -291,6 +301,9 @@ class _Line(_Scaled):
 
     def diagonal(self, points: FloatArray) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
+
+    def features(self, rated: FloatArray) -> FloatArray:
+        return rated
 
     def table(self, rated: FloatArray, columns: FloatArray) -> FloatArray:
         return np.asarray(rated.T @ columns)

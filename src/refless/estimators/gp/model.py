@@ -10,6 +10,7 @@ from refless.data.human import copies_of
 from refless.data.records import Neighbor
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
+from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
 from refless.estimators.gp.compiled import Compiled
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import KernelInputs
@@ -46,15 +47,63 @@ class Posterior:
     """Kernels with their amplitudes, conditioned on the ratings."""
 
     amplitudes: Amplitudes
-    covariance: Covariance
-    posterior: Exact
-    points: Mapping[str, Points]  # of the rated texts
-    groups: IntArray  # of the rated texts, of which the outputs are in none
+    data: Data
+    drawn: IntArray  # rows of the rated texts that variances come from, all if they are few
+    covariance: Covariance  # with these
+    posterior: Exact  # given their ratings
+    groups: IntArray  # of these, of which the outputs are in none
+
+    @cached_property
+    def average(self) -> PosteriorMean:
+        """The mean given all ratings."""
+        if len(self.drawn) == len(self.data.y):
+            return PosteriorMean.of(self.posterior)
+        return self.all_ratings().posterior_mean(self.data.y)
+
+    def all_ratings(self) -> AllRatings:
+        """The covariance of more ratings than are drawn; it is large."""
+        data = self.data
+        noise = data.noise + self.amplitudes.nugget
+        weights = self.amplitudes.weights
+        return AllRatings.of(data.kernels, weights, data.points, noise, self.drawn)
+
+    def shares(self, points: Mapping[str, Points]) -> FloatArray:
+        """[rated] weight of each rating in the mean of one output."""
+        if len(self.drawn) == len(self.data.y):
+            cross = self.covariance.between(points, 1)
+            return np.asarray(self.posterior.shares(cross)[0])
+        crosses = (covariance.between(points, 1)[0] for covariance in self.kinds)
+        return self.all_ratings().shares(*crosses)
+
+    def parts(self, points: Mapping[str, Points]) -> dict[str, FloatArray]:
+        """[texts] what each kernel adds to the mean, by its name."""
+        linear, others = self.kinds
+        added = linear.parts(points, self.average.alpha)
+        return added | others.parts(points, self.average.beta)
+
+    @cached_property
+    def kinds(self) -> tuple[Covariance, Covariance]:
+        """Products of features beside all rated texts, and other kernels beside landmarks."""
+        data = self.data
+        weights = self.amplitudes.weights
+        linear = of_kind(data.kernels, weights, linear=True)
+        others = of_kind(data.kernels, weights, linear=False)
+        rows = self.average.landmarks
+        return (
+            Covariance.of(data.kernels, linear, data.points, len(data.y)),
+            Covariance.of(data.kernels, others, data.at(rows), len(rows)),
+        )
 
     @cached_property
     def compiled(self) -> Compiled:
         """The same in tables, for many texts."""
-        return Compiled.of(self.covariance, self.points, self.posterior, self.groups)
+        return Compiled.of(
+            self.covariance,
+            self.data.points,
+            self.posterior,
+            self.groups,
+            self.average,
+        )
 
 
 def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
@@ -102,20 +151,19 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
 def conditioned(
     data: Data, amplitudes: Amplitudes, *, is_near: bool = False
 ) -> Posterior:
-    """The process given all ratings; is_near: for outputs of units that are rated."""
-    n = len(data.y)
-    groups = np.arange(n) if is_near else codes(data.inputs.units)
-    covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
-    kernel = covariance.between(data.points, n)
-    noise = data.noise + amplitudes.nugget
-    posterior = exact(kernel, noise, data.y)
-    return Posterior(
-        amplitudes,
-        covariance,
-        posterior,
-        data.points,
-        groups,
-    )
+    """The process given the ratings; is_near: for outputs of units that are rated.
+
+    Variances come from at most 5,000 of them, means from all.
+    """
+    rows = data.drawn()
+    n = len(rows)
+    points = data.at(rows)
+    groups = np.arange(n) if is_near else codes(data.inputs.units)[rows]
+    covariance = Covariance.of(data.kernels, amplitudes.weights, points, n)
+    kernel = covariance.between(points, n)
+    noise = data.noise[rows] + amplitudes.nugget
+    posterior = exact(kernel, noise, data.y[rows])
+    return Posterior(amplitudes, data, rows, covariance, posterior, groups)
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:
@@ -182,7 +230,8 @@ def shares(
 ) -> tuple[Neighbor, ...]:
     """The rated texts with the largest shares in the estimate of one output, with their signs."""
     points = model.covariance.points(inputs)
-    share = model.posterior.shares(model.covariance.between(points, 1))[0]
+    with single_threaded_blas():
+        share = model.shares(points)
     best = np.lexsort((np.array(data.rated.ids), -np.abs(share)))[:limit]
     chosen = data.at(best)
     n = len(best)
@@ -202,17 +251,13 @@ def parts(
     What a kernel adds for rated texts, the mean over at most `USUAL` of them, is in the former.
     """
     n = len(data.y)
-    covariance = model.covariance
-    posterior = model.posterior
     rows = np.random.default_rng(4).permutation(n)[:USUAL]
-    usual = covariance.parts(data.at(rows), posterior.alpha)
+    usual = model.parts(data.at(rows))
     sums: dict[str, float] = {}
-    for name, values in covariance.parts(
-        covariance.points(inputs), posterior.alpha
-    ).items():
+    for name, values in model.parts(model.covariance.points(inputs)).items():
         addition = data.unit * float(values[0] - usual[name].mean())
         label = LABELS.get(name, name)
         sums[label] = sums.get(label, 0.0) + addition
-    mean = posterior.mean + sum(float(values.mean()) for values in usual.values())
+    mean = model.average.mean + sum(float(values.mean()) for values in usual.values())
     by_size = sorted(sums.items(), key=lambda part: (-abs(part[1]), part[0]))
     return data.offset + data.unit * mean, tuple(Part(*part) for part in by_size)

@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from refless.data.records import as_outputs
 from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
+from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import conditioned, estimated, tuned
 from refless.metrics.matching import Work, cores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, places_of
+from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import HeldOut, Precision
 
@@ -25,12 +25,10 @@ AT_ONCE = 2  # folds: each takes several matrices of all pairs
 class _Fold:
     """A model for the texts of one fold."""
 
-    inside: IntArray  # which of the rated texts in use are in the fold
-    unused: IntArray  # rows of the pool that are in the fold and not in use
-    judged: HeldOut  # means and variances of these by the others in use
+    inside: IntArray  # which of the rated texts are in the fold
     offset: float  # of the ratings outside the fold
     unit: float
-    # of all ratings in use, with amplitudes from those outside the fold
+    # of all ratings, with amplitudes from those outside the fold
     precision: Precision
 
 
@@ -38,12 +36,11 @@ class _Fold:
 class Nested:
     """A model for each fold, to judge each text by the others outside its group.
 
-    Nothing that is read off the ratings of a fold is used on it, no amplitude, no unit. Texts that
-    a sub-sample leaves out are judged by its texts in the other folds.
+    Nothing that is read off the ratings of a fold is used on it, no amplitude, no unit.
     """
 
     size: int  # of the pool
-    rated: IntArray  # rows of the rated texts in use
+    rated: IntArray  # rows of the rated texts in the pool, or in a larger one
     folds: tuple[_Fold, ...]  # those with enough rated texts outside
 
     def held_out(self, groups: IntArray) -> HeldOut:
@@ -55,7 +52,6 @@ class Nested:
             means, spread = fold.precision.held_out(groups[self.rated], fold.inside)
             values[inside] = fold.offset + fold.unit * means
             variances[inside] = fold.unit**2 * spread
-            values[fold.unused], variances[fold.unused] = fold.judged
         return values, np.sqrt(variances)
 
     def tuned(self, groups: IntArray) -> Iterator[FloatArray]:
@@ -68,8 +64,8 @@ class Nested:
 
     @property
     def exact(self) -> bool:
-        """Whether rows can be left out in closed form: all are in use."""
-        return len(self.rated) == self.size and len(self.folds) > 0
+        """Whether rows can be left out in closed form."""
+        return len(self.folds) > 0
 
     def among(self, rows: IntArray) -> Nested:
         """The same out of some rows of the pool alone, in their order; amplitudes stay."""
@@ -102,24 +98,34 @@ def nested(
         labels: ways to hold out, [n] groups each; amplitudes go by the first.
         progress: called with the share that is done.
 
-    Of more than 1,500 texts the models are not returned.
+    Of more than 1,500 texts the models are not returned. Of more than 5,000 each is judged by those
+    of the other folds, whatever its group.
     """
     rated = rows_in(data.pool, data.rated)
     count = int(fold.max(initial=-1)) + 1
     n = len(fold)
     columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
     folds: dict[int, _Fold] = {}
+    is_large = len(data.drawn()) < n
 
     def judge(number: int) -> None:
         outside = np.flatnonzero(fold[rated] != number)
-        inside = fold == number
-        if len(outside) < FEWEST or not inside.any():
+        inside = np.flatnonzero(fold[rated] == number)
+        if len(outside) < FEWEST or not len(inside):
             return
-        model = _fold(data, rated, labels[0][rated], inside, outside)
+        own = data.in_units_of(outside)
+        amplitudes = tuned(own, outside, [labels[0][rated]])[0]
+        if is_large:
+            answer = _apart(own, amplitudes, outside, inside)
+            for values, deviations in columns:
+                values[rated[inside]], deviations[rated[inside]] = answer
+            return
+        precision = conditioned(own, amplitudes).posterior.precision()
+        model = _Fold(inside, own.offset, own.unit, precision)
         for column, groups in zip(columns, labels, strict=True):
             answers = Nested(n, rated, (model,)).held_out(groups)
             for total, part in zip(column, answers, strict=True):
-                total[inside] = part[inside]
+                total[rated[inside]] = part[rated[inside]]
         if n <= MEMORY:
             folds[number] = model
 
@@ -130,23 +136,10 @@ def nested(
     return Nested(n, rated, models), tuple(columns)
 
 
-def _fold(
-    data: Data, rated: IntArray, groups: IntArray, fold: BoolArray, outside: IntArray
-) -> _Fold:
-    data = data.in_units_of(outside)
-    amplitudes = tuned(data, outside, [groups])[0]
-    unused = np.setdiff1d(np.flatnonzero(fold), rated)
-    judged = (np.zeros(0), np.zeros(0))
-    if len(unused):
-        model = conditioned(data.take(outside), amplitudes)
-        inputs = data.inputs_of(as_outputs(data.pool.take(unused)))
-        means, spread = estimated(data, model, inputs)
-        judged = data.offset + data.unit * means, data.unit**2 * spread
-    return _Fold(
-        inside=np.flatnonzero(fold[rated]),
-        unused=unused,
-        judged=judged,
-        offset=data.offset,
-        unit=data.unit,
-        precision=conditioned(data, amplitudes).posterior.precision(),
-    )
+def _apart(
+    data: Data, amplitudes: Amplitudes, outside: IntArray, inside: IntArray
+) -> HeldOut:
+    """Means and standard deviations of the ratings inside a fold, given those outside it."""
+    model = conditioned(data.take(outside), amplitudes)
+    means, variances = estimated(data, model, data.inputs.take(inside))
+    return data.offset + data.unit * means, data.unit * np.sqrt(variances)

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from refless.data.design import units_of
-from refless.data.records import RatedPool, Residuals
+from refless.data.records import RatedPool, Residuals, picked
 from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.likelihood import (
@@ -38,7 +38,9 @@ class Learned:
     model: Posterior | None  # none of fewer than five rated texts
     # for outputs of units that are rated already; None if no output is known to
     near: Posterior | None
-    errors: Residuals  # human rating minus held-out estimate of the rated texts
+    errors: (
+        Residuals  # human rating minus held-out estimate of the rated texts, or of some
+    )
     standardized: Residuals  # the same in standard deviations
 
     @classmethod
@@ -61,14 +63,16 @@ class Learned:
             ]
             model = models[0]
             near = models[-1] if is_own(data, labels) else None
-            errors, ratios = _errors(data, labels, model, near)
-        residuals = residuals_in(data.rated, labels, **errors)
-        standardized = residuals_in(data.rated, labels, **ratios)
+            rated = data.rated.take(model.drawn)
+            labels = picked(labels, model.drawn)
+            errors, ratios = _errors(data, rated, labels, model, near)
+        residuals = residuals_in(rated, labels, **errors)
+        standardized = residuals_in(rated, labels, **ratios)
         return cls(data, model, near, residuals, standardized)
 
     @property
     def rated(self) -> RatedPool:
-        """The rated texts in use."""
+        """The rated texts."""
         return self.data.rated
 
     def parts(self, inputs: KernelInputs) -> list[tuple[Posterior, IntArray]]:
@@ -103,26 +107,32 @@ def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
 
 
 def _errors(
-    data: Data, labels: tuple[str, ...], model: Posterior, near: Posterior | None
+    data: Data,
+    rated: RatedPool,
+    labels: tuple[str, ...],
+    model: Posterior,
+    near: Posterior | None,
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Held-out errors, and these in standard deviations, of each way; see `held_out_ways`.
 
-    A text with others of its unit left is estimated as an output of a rated unit is.
+    A text with others of its unit left is estimated as an output of a rated unit is. Of many rated
+    texts only those drawn are estimated, by each other: all together, they would err less.
     """
-    units = codes(data.inputs.units)
+    y = model.posterior.y
+    units = codes(data.inputs.units)[model.drawn]
     precision = model.posterior.precision()
     near_precision = None
     if near is not None and near is not model:
         near_precision = near.posterior.precision()
     errors = {}
     ratios = {}
-    for way, groups in held_out_ways(data.rated, labels).items():
+    for way, groups in held_out_ways(rated, labels).items():
         means, variances = precision.held_out(groups)
         rows = np.flatnonzero(_has_remaining(units, groups))
         if near_precision is not None and len(rows):
             means[rows], variances[rows] = near_precision.held_out(groups, rows)
-        errors[way] = (data.y - means) * data.unit
-        ratios[way] = (data.y - means) / np.sqrt(variances)
+        errors[way] = (y - means) * data.unit
+        ratios[way] = (y - means) / np.sqrt(variances)
     return errors, ratios
 
 
