@@ -11,13 +11,13 @@ import numpy as np
 from refless.data.records import as_outputs
 from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
-from refless.estimators.gp.model import conditioned, estimated, tuned
+from refless.estimators.gp.model import conditioned, estimated, precision_of, tuned
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, places_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import HeldOut, Precision
 
-MEMORY = 1_500  # texts: of more, models take too much memory to be returned together
+MEMORY = 1_500  # texts: of more, models and kernels take too much memory to be kept
 AT_ONCE = 2  # folds: each takes several matrices of all pairs
 
 
@@ -105,6 +105,8 @@ def nested(
     Of more than 1,500 texts the models are not returned.
     """
     rated = rows_in(data.pool, data.rated)
+    if len(rated) <= MEMORY:
+        data = data.with_compared()
     count = int(fold.max(initial=-1)) + 1
     n = len(fold)
     columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
@@ -148,5 +150,5 @@ def _fold(
         judged=judged,
         offset=data.offset,
         unit=data.unit,
-        precision=conditioned(data, amplitudes).posterior.precision(),
+        precision=precision_of(data, amplitudes),
     )
