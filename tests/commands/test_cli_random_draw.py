@@ -77,6 +77,21 @@ def test_labels_of_what_the_judge_disliked(command: str, disliked: Path) -> None
     assert "unless the same judge, prompt and scale scored both" not in notes
 
 
+def test_ratings_that_were_picked_answer_no_comparison(disliked: Path) -> None:
+    """What is not drawn at random teaches the estimates, unless the user says that it was."""
+    answers = {
+        said: run("compare", disliked, *SCORED, *words, "--format", "json").json
+        for said, words in {
+            "nothing": (),
+            "unknown": ("--selection", "unknown"),
+            "random": ("--selection", "random"),
+        }.items()
+    }
+    assert answers["nothing"]["selection"] == "unknown"
+    assert answers["nothing"]["pairs"] == answers["unknown"]["pairs"]
+    assert answers["nothing"]["pairs"] != answers["random"]["pairs"]
+
+
 def test_no_corrected_mean_is_the_one_to_print(disliked: Path) -> None:
     """Nor are the labels alone; what is not claimed says why."""
     ran = run("judge", disliked, *SCORED, "--resamples", "40", "--format", "json")

@@ -28,6 +28,15 @@ Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
 
 
+def test_what_belongs_together_is_named() -> None:
+    """Turns of a conversation depend on each other; what each row has of its own does not."""
+    rows = [{"text": f"t{i}", "rating": i % 5, "Thread ID": i // 3} for i in range(9)]
+    (note,) = (line for line in read_pool(rows).notes if "unread" in line)
+    assert "rows of one 'Thread ID' may depend on each other" in note
+    alone = [{**row, "Thread ID": i} for i, row in enumerate(rows)]
+    assert "depend" not in " ".join(read_pool(alone).notes)
+
+
 def judged(items: int = 60, rated: int = 20) -> Rows:
     """Two versions that people rate alike, and that a judge does not; some have human ratings."""
     drawn = random.Random(3)

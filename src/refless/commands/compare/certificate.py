@@ -42,6 +42,7 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scale: tuple[float, float] | None = None
     dimension: str | None = None
     estimator: str = "gp"
+    selection: Literal["random"] | None = None
     seed: int = 0
     looks: str = "any"
     of: int | None = None

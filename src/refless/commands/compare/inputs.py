@@ -110,14 +110,18 @@ def inputs_of(
     return _labelled(outputs, pool, group)
 
 
-def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
-    """Says if rated outputs do not look drawn at random within their systems.
+def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
+    """Whether the rated outputs look drawn at random within their systems; says so if not.
 
-    With chances of being drawn they were drawn as these say, and nothing is asked.
+    Their place in the file is told, and decides nothing. With chances of being drawn they were
+    drawn as these say, and nothing is asked.
+
+    Args:
+        inputs, group: as of `compare`; then: what follows if not, as sentences.
     """
     outputs = inputs.outputs
     if not np.isnan(outputs.probability).all():
-        return
+        return True
     texts = outputs.texts
     rated = outputs.place
     unrated = np.setdiff1d(np.arange(len(texts)), rated)
@@ -132,6 +136,7 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
         labels=(picked(labels, rated), picked(labels, unrated)),
     )
     note(draw_remark(draw, then))
+    return not draw.by_content
 
 
 def _note_shared(outputs: PartlyRated, pool: RatedPool, shared: int) -> None:
@@ -218,12 +223,34 @@ def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
 
 
 def selection_of(
-    selection: Literal["random", "unknown"] | None, outputs: PartlyRated
+    selection: Literal["random", "unknown"] | None, inputs: Inputs, group: str | None
 ) -> Selection:
-    """The selection of the rated outputs, as far as it is known."""
+    """The selection of the rated outputs, as far as it is known; what looks picked is unknown.
+
+    Raises:
+        UsageError: chances of some rated outputs alone, or nothing but estimates would answer, and
+            there are no texts.
+    """
+    outputs = inputs.outputs
     missing = np.isnan(outputs.probability[outputs.place])
-    if selection is not None or missing.all():
-        return selection or "random"
+    unknown = called("selection", "unknown")
+    if selection == "unknown" and not inputs.has_texts:
+        raise UsageError(
+            f"{unknown} needs texts: without them ratings teach no estimates of the rest"
+        )
+    if selection is not None:
+        return selection
+    if missing.all():
+        remedy = (
+            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
+            "estimates, and no more."
+        )
+        if looks_drawn(inputs, group, remedy) or not inputs.has_texts:
+            return "random"
+        note(
+            f"{unknown} is taken; {called('selection', 'random')} says they were drawn"
+        )
+        return "unknown"
     if missing.any():
         raise UsageError(
             f"{counted(int(missing.sum()), 'rated output')} of {len(missing)} have no probability, "

@@ -9,7 +9,7 @@ from refless.commands.compare.claims import counts_of
 from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.gates import gate_on
-from refless.commands.compare.inputs import Inputs, Selection, note_draw
+from refless.commands.compare.inputs import Inputs, Selection
 from refless.commands.compare.result import CompareResult
 from refless.commands.warnings import note
 from refless.data.records import RatedPool, Residuals
@@ -18,8 +18,6 @@ from refless.estimators.crossfit import folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
@@ -35,7 +33,6 @@ def compared_ratings(
     *,
     named: bool,
     selection: Selection,
-    group: str | None,
     margin: float,
     gated: bool,
     these_items: bool,
@@ -49,10 +46,13 @@ def compared_ratings(
         inputs: the outputs with their ratings; learner: the estimator.
         systems: in order, the old one first; named: whether the user names them.
         selection: of the rated outputs; gated: whether there is a gate.
-        plan: of the looks, if they are planned; group, margin, these_items, looks, seed: as of
+        plan: of the looks, if they are planned; margin, these_items, looks, seed: as of
             `compare`.
     """
-    _note_selection(selection, inputs, group)
+    if not inputs.has_texts:
+        note(
+            "there are no texts, so people's ratings alone are compared, without estimates"
+        )
     errors = errors_of(inputs, learner, drawn=selection != "unknown")
     field = replace(
         field_of(inputs, learner, seed, selection),
@@ -87,29 +87,6 @@ def compared_ratings(
         gate=_gate_of(comparison.pairs[0], margin) if gated else GateRecord(),
         signature=signature,
     )
-
-
-def _note_selection(selection: Selection, inputs: Inputs, group: str | None) -> None:
-    """Says the consequences of the selection of the rated outputs.
-
-    Raises:
-        UsageError: nothing but estimates would answer, and there are no texts.
-    """
-    unknown = called("selection", "unknown")
-    if not inputs.has_texts:
-        if selection == "unknown":
-            raise UsageError(
-                f"{unknown} needs texts: without them ratings teach no estimates of the rest"
-            )
-        note(
-            "there are no texts, so people's ratings alone are compared, without estimates"
-        )
-    if selection == "random":
-        remedy = (
-            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
-            "estimates, and no more."
-        )
-        note_draw(inputs, group, remedy)
 
 
 def _gate_of(pair: Pair, margin: float) -> GateRecord:

@@ -104,7 +104,7 @@ def compare(
         selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
-            random.
+            random, or unknown where rated outputs do not look so.
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
         margin: By how much it may be worse, in the raters' units. With planned looks: a difference
@@ -170,8 +170,7 @@ def compare(
         learner,
         systems,
         named=system is not None,
-        selection=selection_of(selection, inputs.outputs),
-        group=group,
+        selection=selection_of(selection, inputs, group),
         margin=margin,
         gated=fail_if_worse,
         these_items=these_items,

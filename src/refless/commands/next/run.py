@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
+from refless.commands.compare.inputs import Inputs, inputs_of, looks_drawn
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
@@ -300,7 +300,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
-        note_draw(compared, None, FORETOLD)
+        looks_drawn(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True
     if rated is not None and pool is not None and read.named:

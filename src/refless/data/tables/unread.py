@@ -1,7 +1,7 @@
 """Columns that nobody reads: they are named; one that looks as much like the answer is refused."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
@@ -31,6 +31,11 @@ from refless.data.tables.spellings import at_any_place, folded, numbered, stem
 from refless.registry.arrays import Names
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
+
+# names of what several outputs come from
+_TOGETHER = re.compile(
+    "(chat|conversation|dialog|dialogue|doc|document|session|thread)(_id)?"
+)
 
 MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
@@ -73,11 +78,22 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
             sentences.append(
                 f"{called('score_column')} reads a judge's scores, in commands that have it"
             )
+        sentences += [
+            f"rows of one '{name}' may depend on each other: intervals know it with "
+            f"{called('group', name)}, in commands that have it"
+            for name in unread
+            if _TOGETHER.fullmatch(folded(name)) and _repeats(rows.seen(name))
+        ]
         for role, name in product(roles.looked_up, unread):
             if not rows.fits(role, name, roles.columns):
                 remedy = _remedy(role, name)
                 sentences.append(f"'{name}' does not look like the {role}; {remedy}")
         yield f"{rows.name}: {'; '.join(sentences)}"
+
+
+def _repeats(cells: Sequence[object]) -> bool:
+    """Whether some of the cells are equal, and not all."""
+    return 1 < len({*map(str, cells)}) < len(cells)
 
 
 def _remedy(role: str, name: str) -> str:

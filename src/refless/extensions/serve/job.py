@@ -128,6 +128,7 @@ class Job:
             scale=self.scale,
             dimension=dimension,
             estimator=self.estimator,
+            selection="random",
             seed=self.seed,
             looks=looks,
             of=self.due[-1] if self.due else None,
