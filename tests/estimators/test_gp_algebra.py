@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 from refless.estimators.gp.likelihood import (
     RATE,
     blocks_of,
+    constant_misfit,
     fitted_amplitudes,
     left_out,
     loss_of,
@@ -159,6 +160,18 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
     kernels = [kernel[:n, :n]]
     found = loss_of(at, kernels, y, noise, blocks_of(groups))[0]
     assert found - RATE * at[0] == pytest.approx(loss)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS, st.integers(3, 30))
+def test_the_least_misfit_without_kernels(seed: int, groups: int) -> None:
+    """In closed form as by the search over the nugget of a process that has no kernel."""
+    _, noise, y = problem(seed)
+    labels = np.random.default_rng(seed).permutation(len(y)) % groups
+    blocks = blocks_of(labels)
+    nugget = fitted_amplitudes([], y, noise, blocks).nugget
+    searched = loss_of(np.array([nugget]), [], y, noise, blocks)[0]
+    assert constant_misfit(y, noise, blocks) == pytest.approx(searched, rel=1e-5)
 
 
 def test_groups_are_left_out_where_they_tell_enough() -> None:

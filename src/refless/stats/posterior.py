@@ -115,7 +115,9 @@ def _by_size(groups: IntArray, rows: IntArray | None) -> Iterator[IntArray]:
 
 def inverse(factor: Factor) -> FloatArray:
     """Of the matrix that was factored: a third of the work of solving for each column."""
-    below = np.tril(dpotri(factor[0], lower=1)[0])
+    half, is_lower = factor
+    found = dpotri(half, lower=is_lower)[0]
+    below = np.tril(found if is_lower else found.T)
     return np.asarray(below + np.tril(below, -1).T)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -127,6 +127,8 @@ class Data:
     noise: FloatArray  # [n] variance of each human rating as an average of few, over unit**2
     fingerprint: str
     parameters: Parameters
+    # [n, n] values among the rated texts, by the kernel's name, where they are kept
+    compared: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -143,6 +145,20 @@ class Data:
     def at(self, rows: IntArray) -> dict[str, Points]:
         """The points of rated texts, by the kernel's name."""
         return {name: points[rows] for name, points in self.points.items()}
+
+    def among(self, name: str, rows: IntArray) -> FloatArray:
+        """[rows, rows] values of a kernel among rated texts."""
+        if name in self.compared:
+            return self.compared[name][np.ix_(rows, rows)]
+        kernel = self.kernels[name]
+        points = self.points[name][rows]
+        return kernel.between(points, kernel.anchors(points))
+
+    def with_compared(self) -> Data:
+        """The same, which keeps the values of all kernels: for models of many of its parts."""
+        every = np.arange(len(self.y))
+        compared = {name: self.among(name, every) for name in self.kernels}
+        return replace(self, compared=compared)
 
     def inputs_of(
         self, outputs: Outputs, progress: Progress | None = None
@@ -170,6 +186,7 @@ class Data:
             points=self.at(rows),
             y=self.y[rows],
             noise=self.noise[rows],
+            compared={name: self.among(name, rows) for name in self.compared},
         )
 
 

@@ -82,7 +82,6 @@ def shrunk_amplitudes(
 
     every = np.ones(len(kernels), dtype=np.bool_)
     full = answer(every, blocks).mixed(answer(~details, blocks), 0.5)
-    nothing = answer(~every, blocks)
     if likely is None:
         likely = answer(every, ())
 
@@ -91,7 +90,7 @@ def shrunk_amplitudes(
         loss, _ = loss_of(parameters, kernels, y, noise, blocks)
         return loss - RATE * float(fitted.weights.sum())
 
-    if misfit(likely) <= misfit(nothing):
+    if misfit(likely) <= constant_misfit(y, noise, blocks):
         full = likely.mixed(full, 1 / 3)
     return full.mixed(believed(kernels, beliefs), len(y) / (len(y) + SHRINKAGE))
 
@@ -154,6 +153,32 @@ def _varied(kernels: Sequence[FloatArray]) -> BoolArray:
     return np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
 
 
+def constant_misfit(
+    y: FloatArray, noise: FloatArray, blocks: Sequence[IntArray]
+) -> float:
+    """The least `left_out_loss` without kernels, where the mean of the others is the estimate."""
+    from scipy.optimize import minimize_scalar
+
+    group = np.empty(len(y), dtype=np.int64)
+    groups = 0
+    for rows in blocks:
+        group[rows] = np.arange(groups, groups + len(rows))[:, None]
+        groups += len(rows)
+
+    def loss(log_nugget: float) -> float:
+        variances = noise + np.exp(log_nugget)
+        inside = np.bincount(group, 1.0 / variances)
+        others = inside.sum() - inside
+        sums = np.bincount(group, y / variances)
+        means = (sums.sum() - sums) / others
+        spread = variances + 1.0 / others[group]
+        errors = y - means[group]
+        return 0.5 * float((np.log(spread) + errors**2 / spread).sum())
+
+    bounds = np.log([LEAST_NUGGET, LARGEST_WEIGHT])
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded").fun)
+
+
 def left_out(groups: IntArray) -> list[IntArray]:
     """The blocks of these groups, or single rows if there are fewer than three groups.
 
@@ -187,7 +212,8 @@ def loss_of(
         if weight > 0:
             sigma += weight * kernel
     try:
-        factor = cho_factor(sigma, lower=True, overwrite_a=True, check_finite=False)
+        # columns first, so that nothing is copied
+        factor = cho_factor(sigma.T, lower=False, overwrite_a=True, check_finite=False)
         log_determinant = 2.0 * np.log(np.diag(factor[0])).sum()
         q = inverse(factor)
         row_sums = q.sum(axis=1)
@@ -212,13 +238,15 @@ def left_out_loss(
 ) -> tuple[float, FloatArray]:
     """Minus the log score of each rating given those outside its block, and its slope by sigma.
 
-    The errors of a block g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1. Times a symmetric
-    change of sigma and summed, the slope is the change of the loss; it is not symmetric itself.
+    The errors of a block g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1. The slope is
+    Q M Q, M of blocks, and an outer product; it is made of squares, by their signs, which take half
+    the work of a product.
     """
     alpha = q @ y
     loss = 0.0
     pulls = np.empty_like(y)
-    product = np.empty_like(q)
+    sizes = np.empty_like(y)
+    roots = np.empty_like(q)
     for rows in blocks:
         inner = np.linalg.inv(q[rows[:, :, None], rows[:, None, :]])
         variances = np.diagonal(inner, axis1=1, axis2=2)
@@ -232,5 +260,10 @@ def left_out_loss(
         crossed = errors[:, :, None] * pull[:, None, :]
         middle += 0.5 * (crossed + crossed.transpose(0, 2, 1))
         pulls[rows] = pull
-        product[rows] = middle @ q[rows]
-    return loss, q @ product - np.outer(q @ pulls, alpha)
+        sizes[rows], vectors = np.linalg.eigh(middle)
+        vectors *= np.sqrt(np.abs(sizes[rows]))[:, None, :]
+        roots[rows] = vectors.transpose(0, 2, 1) @ q[rows]
+    pulled = q @ pulls
+    plus = np.vstack([roots[sizes > 0], 0.5 * (pulled - alpha)])
+    minus = np.vstack([roots[sizes <= 0], 0.5 * (pulled + alpha)])
+    return loss, plus.T @ plus - minus.T @ minus

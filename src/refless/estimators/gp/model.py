@@ -34,7 +34,7 @@ from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.registry.progress import Progress
-from refless.stats.posterior import Exact, exact
+from refless.stats.posterior import Exact, Precision, exact
 from refless.text.ngrams import Shape
 
 TEXTS = 2_048  # outputs that are read at a time
@@ -114,11 +114,7 @@ def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitud
         ways: [rated] number of what is left out together, each.
     """
     rows = rows[_drawn(data, rows)]
-    points = data.at(rows)
-    kernels = [
-        kernel.between(points[name], kernel.anchors(points[name]))
-        for name, kernel in data.kernels.items()
-    ]
+    kernels = [data.among(name, rows) for name in data.kernels]
     details = np.array([name in DETAILS for name in data.kernels])
     judges = np.array([name in JUDGES for name in data.kernels])
     texts = ~np.array([is_score(name) for name in data.kernels])
@@ -164,6 +160,17 @@ def conditioned(
     noise = data.noise[rows] + amplitudes.nugget
     posterior = exact(kernel, noise, data.y[rows])
     return Posterior(amplitudes, data, rows, covariance, posterior, groups)
+
+
+def precision_of(data: Data, amplitudes: Amplitudes) -> Precision:
+    """What leaves ratings out, from all of them; see `Data.with_compared`."""
+    every = np.arange(len(data.y))
+    kernel = np.zeros((len(every), len(every)))
+    for name, weight in zip(data.kernels, amplitudes.weights.tolist(), strict=True):
+        if weight > 0:
+            kernel += weight * data.among(name, every)
+    noise = data.noise + amplitudes.nugget
+    return exact(kernel, noise, data.y).precision()
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:

@@ -11,13 +11,13 @@ import numpy as np
 from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.likelihood import Amplitudes
-from refless.estimators.gp.model import conditioned, estimated, tuned
+from refless.estimators.gp.model import conditioned, estimated, precision_of, tuned
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import HeldOut, Precision
 
-MEMORY = 1_500  # texts: of more, models take too much memory to be returned together
+MEMORY = 1_500  # texts: of more, models and kernels take too much memory to be kept
 AT_ONCE = 2  # folds: each takes several matrices of all pairs
 
 
@@ -102,6 +102,8 @@ def nested(
     of the other folds, whatever its group.
     """
     rated = rows_in(data.pool, data.rated)
+    if len(rated) <= MEMORY:
+        data = data.with_compared()
     count = int(fold.max(initial=-1)) + 1
     n = len(fold)
     columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
@@ -120,7 +122,7 @@ def nested(
             for values, deviations in columns:
                 values[rated[inside]], deviations[rated[inside]] = answer
             return
-        precision = conditioned(own, amplitudes).posterior.precision()
+        precision = precision_of(own, amplitudes)
         model = _Fold(inside, own.offset, own.unit, precision)
         for column, groups in zip(columns, labels, strict=True):
             answers = Nested(n, rated, (model,)).held_out(groups)
