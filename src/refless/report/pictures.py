@@ -206,7 +206,7 @@ def calibration_picture(
         average: of what people give, a line across.
     """
     stride = 1 + len(dots) // MOST_DOTS
-    ends = [value for point in points for value in (point.at, *point.interval)]
+    ends = chain.from_iterable((point.at, *point.interval) for point in points)
     axis = axis_over([*chain.from_iterable(dots), *ends], across_label)
     svg = drawing(
         "calibration.svg",
@@ -215,8 +215,13 @@ def calibration_picture(
         points=points,
         dots=sorted(dots)[::stride],
         average=average,
-        axis_text=lambda value: number(value, 2),
+        axis_text=_axis_text,
         upwards=upwards,
         label=f"{across_label}, against {upwards}",
     )
     return Figure(svg=svg, caption=caption)
+
+
+def _axis_text(value: float) -> str:
+    """A number at an axis."""
+    return number(value, 2)

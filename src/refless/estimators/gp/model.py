@@ -163,7 +163,7 @@ def conditioned(
 
 
 def precision_of(data: Data, amplitudes: Amplitudes) -> Precision:
-    """What leaves ratings out, from all of them; see `Data.with_compared`."""
+    """The precision of all ratings, which leaves some out; see `Data.with_compared`."""
     every = np.arange(len(data.y))
     kernel = np.zeros((len(every), len(every)))
     for name, weight in zip(data.kernels, amplitudes.weights.tolist(), strict=True):
