@@ -103,6 +103,7 @@ def test_a_full_disk_is_no_fault_of_ours(
 def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) -> None:
     """Not after hours of work: the file that would be read is not even there."""
     own: dict[str, list[object]] = {
+        "gate": ["none.csv", "--baseline", "old"],
         "explain": ["--rated", "none.csv", "text"],
         "fit": ["none.csv", "--to", tmp_path / "new.safetensors"],
         "train": ["none.csv", "--to", tmp_path / "new.safetensors"],

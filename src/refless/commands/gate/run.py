@@ -80,6 +80,8 @@ def gate(
 ) -> GateResult:
     """Gate: may the new system take the place of the old one? Passed, failed or undecided.
 
+    For example: refless gate evals.csv --baseline v1 --margin 0.2 -o gate.html
+
     It fails if the new system is surely worse by more than the margin, and passes if that is ruled
     out; else it is undecided, and says what would decide it. Numbers are those of 'refless
     compare', by ratings of people, their choices, or scores without ratings. Exit status: 0 passed,
