@@ -287,10 +287,7 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     ran = run("judge", path, *VERDICTS)
     assert (ran.code, too_wide(ran.out)) == (0, []), ran.err
     told = ran.line
-    assert (
-        "estimate a pass rate or filter single outputs cannot be told from 60 ratings"
-        in told
-    )
+    assert "filter outputs cannot be told yet" in told
     assert "people pass 26 5 people fail 8 21" in told
     assert "estimate a rate cannot be told" in told
     assert "Of all 120 rows, 60 of them rated" in told
@@ -571,7 +568,7 @@ def test_scores_on_another_scale(graded: Path) -> None:
         "by how much the judge is too kind or too strict: the judge's scores are not"
         in told
     )
-    assert "May rank systems" in told or "may rank systems" in told
+    assert "filter outputs yes" in told
     assert "estimate a mean" not in told
 
 
