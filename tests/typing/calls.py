@@ -98,3 +98,6 @@ refless.judge_choices(ROWS, score_colum="judge")  # wrong
 
 goals = refless.plan(scale=(1, 5), within=0.25).goals
 refless.plan(ROWS, goal="mean")  # wrong
+
+refless.gate(ROWS, baseline="A", margin=0.2)
+refless.gate(ROWS, basline="A")  # wrong
