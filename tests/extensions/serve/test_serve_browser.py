@@ -253,7 +253,7 @@ def test_sixty_items_by_three_raters(
     )
     means: dict[str, list[float]] = {}
     for row in parsed:
-        means.setdefault(row["id"], []).append((row["rating"] - 1) / 4)
+        means.setdefault(row["id"], []).append(row["rating"])
     found = [json.loads(line) for line in validated.out.splitlines()]
     human = {one["id"]: one["human"] for one in found}
     assert human == pytest.approx({k: sum(v) / len(v) for k, v in means.items()})
