@@ -78,7 +78,7 @@ def test_labels_of_what_the_judge_disliked(command: str, disliked: Path) -> None
 
 
 def test_ratings_that_were_picked_answer_no_comparison(disliked: Path) -> None:
-    """What is not drawn at random teaches the estimates, unless the user says that it was."""
+    """Ratings not drawn at random teaches the estimates, unless the user says that it was."""
     answers = {
         said: run("compare", disliked, *SCORED, *words, "--format", "json").json
         for said, words in {

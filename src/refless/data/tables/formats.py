@@ -191,7 +191,8 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
     are_objects = all(map(fields_of, cells))
     if any(map(keep, row)) and not {"columns", "data"} <= {*row}:
         if are_objects and all(map(str.isdecimal, inner)):
-            numbers = sorted(inner, key=int)
+            # of numbers as pandas writes them, the longer is the larger
+            numbers = sorted(sorted(inner), key=len)
             return [_nth_row(row, number) for number in numbers], "rows by columns"
         return [row], ""
     if are_objects and any(map(keep, inner)):
