@@ -234,8 +234,9 @@ def test_broken_in_another_encoding(tmp_path: Path) -> None:
     ):
         read_pool([path], Reading(encoding="cp1252"))
     path = write(tmp_path, "text,rating\n".encode("utf-16") + b"a", "p.csv")
-    with pytest.raises(InputError, match=r"not utf-16.*check --read encoding"):
-        read_pool([path])
+    for reading in (Reading(), Reading(encoding="utf-16")):
+        with pytest.raises(InputError, match=r"not utf-16.*check --read encoding"):
+            read_pool([path], reading)
 
 
 def test_nul_in_a_cell(tmp_path: Path) -> None:

@@ -1,39 +1,29 @@
 """The linear algebra has one thread as long as anybody needs it to."""
 
+from unittest.mock import Mock
+
 import pytest
 from threadpoolctl import ThreadpoolController
 
 from refless.loops.threads import single_threaded_blas
 
 
-class Libraries:
-    """Says what a limit did to it."""
-
-    def __init__(self) -> None:
-        self.acts: list[str] = []
-
-    def limit(self, **_: object) -> "Libraries":
-        self.acts.append("one thread")
-        return self
-
-    def restore_original_limits(self) -> None:
-        self.acts.append("as before")
-
-
-def test_the_last_context_that_closes_takes_the_limit_away(
+def test_the_last_thread_that_leaves_takes_the_limit_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of two threads the one that opened first may close first."""
-    libraries = Libraries()
+    """Of two threads the one that entered first may leave first."""
+    libraries = Mock()
     monkeypatch.setattr("refless.loops.threads._libraries", lambda: libraries)
+    restored = libraries.limit.return_value.restore_original_limits
     first = single_threaded_blas()
     second = single_threaded_blas()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert libraries.acts == ["one thread"]
+    libraries.limit.assert_called_once_with(limits=1, user_api="blas")
+    restored.assert_not_called()
     second.__exit__(None, None, None)
-    assert libraries.acts == ["one thread", "as before"]
+    restored.assert_called_once_with()
 
 
 def test_libraries_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

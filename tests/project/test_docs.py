@@ -189,6 +189,9 @@ def test_readme_shows_what_compare_prints(folder: Path) -> None:
     shows(ROOT / "README.md")
 
 
+@pytest.mark.skipif(
+    not is_locked("numpy", "scipy"), reason="other versions may round otherwise"
+)
 @pytest.mark.skipif(not HUSE.exists(), reason="the ratings are not here")
 def test_pages_show_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page says of HUSE's headlines what validate prints."""
@@ -197,12 +200,12 @@ def test_pages_show_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shows(page: Path) -> None:
-    """The console block is what its command prints but for .002, `...` for what it skips."""
+    """The console block is what its command prints, `...` for what it skips."""
     (block,) = blocks(page, "console")
     command, _, shown = block.removeprefix("$ ").partition("\n")
     ran = run_well(*shlex.split(command)[1:])
     for part in shown.split("...\n"):
-        assert is_printed(part, ran.out), part
+        assert part in ran.out
 
 
 def test_links_lead_somewhere() -> None:

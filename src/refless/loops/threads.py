@@ -3,8 +3,7 @@
 It is also the quickest up to some thousand rated texts, where threads mostly wait for each other.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -23,21 +22,21 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-class _Limit:
-    """One thread a matrix, from the first context that opens to the last that closes."""
+class _Limit(AbstractContextManager[None]):
+    """One thread a matrix, from the first thread that enters to the last that leaves."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._contexts = 0
         self._before: Any = None
 
-    def open(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             if self._contexts == 0:
                 self._before = _libraries().limit(limits=1, user_api="blas")
             self._contexts += 1
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._contexts -= 1
             if self._contexts == 0:
@@ -47,11 +46,6 @@ class _Limit:
 _LIMIT = _Limit()
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+def single_threaded_blas() -> AbstractContextManager[None]:
     """A context in which one thread handles every matrix, so that threads change no digit."""
-    _LIMIT.open()
-    try:
-        yield
-    finally:
-        _LIMIT.close()
+    return _LIMIT

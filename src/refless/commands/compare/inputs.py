@@ -208,6 +208,19 @@ def systems_of(
     return names
 
 
+def _selection_by_looks(inputs: Inputs, group: str | None) -> Selection:
+    """The selection of rated outputs of which nothing is said: unknown if they look picked."""
+    unknown = called("selection", "unknown")
+    remedy = (
+        f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
+        "estimates, and no more."
+    )
+    if looks_drawn(inputs, group, remedy) or not inputs.has_texts:
+        return "random"
+    note(f"{unknown} is taken; {called('selection', 'random')} says they were drawn")
+    return "unknown"
+
+
 def selection_of(
     selection: Literal["random", "unknown"] | None, inputs: Inputs, group: str | None
 ) -> Selection:
@@ -217,26 +230,17 @@ def selection_of(
         UsageError: chances of some rated outputs alone, or nothing but estimates would answer, and
             there are no texts.
     """
-    outputs = inputs.outputs
-    missing = np.isnan(outputs.probability[outputs.place])
-    unknown = called("selection", "unknown")
     if selection == "unknown" and not inputs.has_texts:
         raise UsageError(
-            f"{unknown} needs texts: without them ratings teach no estimates of the rest"
+            f"{called('selection', selection)} needs texts: without them ratings teach no "
+            "estimates of the rest"
         )
     if selection is not None:
         return selection
+    outputs = inputs.outputs
+    missing = np.isnan(outputs.probability[outputs.place])
     if missing.all():
-        remedy = (
-            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
-            "estimates, and no more."
-        )
-        if looks_drawn(inputs, group, remedy) or not inputs.has_texts:
-            return "random"
-        note(
-            f"{unknown} is taken; {called('selection', 'random')} says they were drawn"
-        )
-        return "unknown"
+        return _selection_by_looks(inputs, group)
     if missing.any():
         raise UsageError(
             f"{counted(int(missing.sum()), 'rated output')} of {len(missing)} have no probability, "

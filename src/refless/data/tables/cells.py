@@ -133,6 +133,11 @@ def _unreadable(fault: BaseException) -> Unreadable:
     )
 
 
+def opening(role: str) -> str:
+    """The remedy for a column of a role whose cells hold objects."""
+    return f"{called('columns', {role: 'COLUMN.NAME'})} reads what is inside"
+
+
 def text_of_cell(value: object) -> str:
     """A text as it stands, "" too; raises InputError for None and for what is no text."""
     if value is None:
@@ -140,8 +145,7 @@ def text_of_cell(value: object) -> str:
     if not isinstance(value, str):
         remedy = "texts must be strings"
         if isinstance(value, dict):
-            inner = called("columns", {"text": "COLUMN.NAME"})
-            remedy += f"; {inner} reads what is inside"
+            remedy += f"; {opening('text')}"
         raise InputError(f"{shown(value)} is not a string", remedy=remedy)
     if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
         problem = f"{shown(value)} is an error of a spreadsheet's formula"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import PurePath
 
 from refless.data.tables.columns import Keep
@@ -191,8 +192,7 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
     are_objects = all(map(fields_of, cells))
     if any(map(keep, row)) and not {"columns", "data"} <= {*row}:
         if are_objects and all(map(str.isdecimal, inner)):
-            # of numbers as pandas writes them, the longer is the larger
-            numbers = sorted(sorted(inner), key=len)
+            numbers = sorted(inner, key=Decimal)  # of any length, which int is not
             return [_nth_row(row, number) for number in numbers], "rows by columns"
         return [row], ""
     if are_objects and any(map(keep, inner)):

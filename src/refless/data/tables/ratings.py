@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.choices import SCALE
 from refless.data.records import Scale
-from refless.data.tables.cells import each_once, json_in_cell, shown
+from refless.data.tables.cells import each_once, json_in_cell, opening, shown
 from refless.registry.arrays import FloatArray, Names, Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -276,8 +276,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     listed = ", ".join(map(shown, words[:_WORDS_SHOWN]))
     remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
-        inner = called("columns", {"rating": "COLUMN.NAME"})
-        remedy = f"the cells hold JSON: {inner} reads what is inside"
+        remedy = f"the cells hold JSON: {opening('rating')}"
     if any(map(_DATE.fullmatch, words)):
         remedy = "a spreadsheet has made dates of ratings such as 4/5: type them as text again"
     if any(map(_THREE_DIGITS.fullmatch, words)):

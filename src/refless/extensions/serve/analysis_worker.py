@@ -54,7 +54,6 @@ WITHOUT = "careful.jsonl"  # what is compared without careless raters
 LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
 FEWEST = 20  # ratings before anything is estimated
-Row = dict[str, Any]
 Look = dict[str, Any]  # what came of one
 
 

@@ -12,8 +12,6 @@ from importlib import import_module
 
 import msgspec
 
-WORKER = "refless.extensions.serve.analysis_worker"
-
 
 def _end_with_parent() -> None:
     """Waits until standard input closes, which it does when the parent dies, and ends the look."""
@@ -28,8 +26,8 @@ def main() -> None:
         os.nice(10)
     settings = msgspec.json.decode(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    results = import_module(WORKER).results_of(settings)
-    sys.stdout.buffer.write(msgspec.json.encode(results))
+    worker = import_module("refless.extensions.serve.analysis_worker")
+    sys.stdout.buffer.write(msgspec.json.encode(worker.results_of(settings)))
 
 
 if __name__ == "__main__":
