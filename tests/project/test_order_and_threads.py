@@ -140,6 +140,8 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "compare", (at / "partly.jsonl", "--estimator", NEAR)
     yield "compare", (at / "crossed.jsonl", "--estimator", NEAR, "--group", "day")
     yield "compare", (at / "copies.jsonl", "--estimator", NEAR)
+    two = ("--baseline", "a", "--candidate", "b", "--margin", 1)
+    yield "gate", (at / "crossed.jsonl", "--estimator", NEAR, *two)
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         next_ones = (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
