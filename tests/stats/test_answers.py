@@ -270,10 +270,12 @@ def metrics(seed: int, good: float) -> Answer:
         row["m3"] += good * row["rating"]
     names = [f"m{i}" for i in range(5)]
     result = refless.judge(rated, scale=SCALE, score_column=names, resamples=300)
-    verdict = result.document().verdict
-    if "no metric is shown to agree" in verdict:
-        return "cannot be told"
-    return "right" if good and "m3 agrees" in verdict else "wrong"
+    document = result.document()
+    said = " ".join(document.notes)
+    if "no metric is shown to agree" in said:
+        trusted = any(card.state == "yes" for card in document.cards)
+        return "wrong" if trusted else "cannot be told"
+    return "right" if good and "m3 agrees" in said else "wrong"
 
 
 def validated(
@@ -281,25 +283,20 @@ def validated(
     worth: Callable[[Row, np.random.Generator], float],
     rival: str | None = None,
 ) -> Answer:
-    """The first sentence recommends the estimator only if nothing simpler is ahead of it.
+    """Sentence and card recommend the estimator only if nothing simpler is ahead of it.
 
     `rival` is what is ahead, and is named; "" for whatever it is.
     """
     rng = np.random.default_rng(seed)
     rated = [{**row, "rating": worth(row, rng)} for row in file_of(seed, 180, 0).rated]
-    verdict = refless.validate(rated, scale=SCALE).document().verdict
-    first = verdict.split(". ")[0]
+    document = refless.validate(rated, scale=SCALE).document()
+    first = document.notes[0].split(". ")[0]
+    recommended = first.startswith("Use the Gaussian process")
+    if recommended != (document.cards[0].state == "yes"):
+        return "wrong"
     if rival is None:
-        return (
-            "right"
-            if first.startswith("Use the Gaussian process")
-            else "cannot be told"
-        )
-    return (
-        "right"
-        if rival in first and not first.startswith("Use the Gaussian")
-        else "wrong"
-    )
+        return "right" if recommended else "cannot be told"
+    return "right" if rival in first and not recommended else "wrong"
 
 
 def by_words(row: Row, _: np.random.Generator) -> float:
