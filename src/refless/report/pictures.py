@@ -48,6 +48,7 @@ def difference_picture(
     *,
     state: str,
     unit: str,
+    bar: float = 0.0,
 ) -> Figure:
     """The mean difference with its interval above, and the difference of each item below.
 
@@ -56,10 +57,11 @@ def difference_picture(
         value, interval: the mean difference, NaN where there is none.
         differences: of the items that are rated for both.
         state: of the card; unit: of the axis.
+        bar: the least difference that passes a gate.
     """
     short = labels(names, NAME, "…")
     old, new = (short[name] for name in names)
-    top = _around_zero([value, *interval], "")
+    top = _around_zero([value, *interval, bar], "")
     below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
     piles = _piles(below, differences)
     tallest = max((pile.count for pile in piles), default=0)
@@ -74,6 +76,7 @@ def difference_picture(
         across=across,
         value=value,
         interval=interval,
+        bar=bar,
         piles=piles,
         per_dot=tallest <= HIGHEST,
         tallest=max(tallest, 1),
@@ -86,6 +89,8 @@ def difference_picture(
         "Bar: where the average difference lies, with 95 % confidence. Below, on a scale of its "
         f"own: {items} rated for both, {new} better to the right."
     )
+    if bar:
+        caption = f"Dashed line: the loss that is allowed. {caption}"
     return Figure(svg=svg, caption=caption)
 
 

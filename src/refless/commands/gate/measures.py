@@ -14,6 +14,7 @@ from refless.commands.compare.wins_result import WinsResult
 from refless.evaluation.comparing import Pair
 from refless.evaluation.outlook import outlook
 from refless.registry.plural import counted
+from refless.report.wording import with_interval
 from refless.stats.answers import Answer
 from refless.stats.forecast import Forecast, Progress, Today
 
@@ -48,6 +49,18 @@ class Further:
             wanted = f"{counted(self.count, 'new item')} with both answers"
         return f"With 4 of 5 chances {wanted} would decide it."
 
+    @property
+    def advice(self) -> str:
+        """The next step for a gate that is undecided."""
+        if not self.of:
+            return "rate more; too little is known to tell how much would decide it."
+        if self.count is None:
+            return f"let it stay undecided. {self.said}"
+        asked = f"rate {counted(self.count, 'more item')}"
+        if self.of == "items":
+            asked = f"have both answer {counted(self.count, 'new item')}, and rate them"
+        return f"{asked}: that would decide it with 4 of 5 chances."
+
 
 NOTHING_MORE = Further(count=0)
 
@@ -58,6 +71,7 @@ class GateMeasure:
 
     Attributes:
         name: of the numbers; bar: the least that passes.
+        unit: of shares, which are said in percent; "" of other numbers.
         answer: the number with its interval.
         why: why there is no interval, if there is none.
         further: what would tell on which side of the bar it lies.
@@ -65,6 +79,7 @@ class GateMeasure:
 
     name: str
     bar: float
+    unit: Literal["", "%", "percentage points"] = ""
     answer: Answer
     why: str
     further: Further
@@ -75,6 +90,20 @@ class GateMeasure:
         low, high = self.answer.interval
         return low >= self.bar or high < self.bar
 
+    @property
+    def said(self) -> str:
+        """The number with its interval in its unit: `pass rate -20.0 [-36.0, -2.7] ...`."""
+        low, high = self.answer.interval
+        if not self.unit:
+            return f"{self.name} {with_interval(self.answer.value, (low, high))}"
+        value = 100 * self.answer.value
+        numbers = with_interval(value, (100 * low, 100 * high), digits=1)
+        return f"{self.name} {numbers} {self.unit}"
+
+    def allowed(self, margin: float) -> str:
+        """The margin in the unit of the difference."""
+        return f"{100 * margin:g} percentage points" if self.unit else f"{margin:g}"
+
 
 def measures_of(
     compared: CompareResult | WinsResult | ScoresResult, margin: float
@@ -84,7 +113,10 @@ def measures_of(
         return (_of_wins(compared.wins[0], EVEN - margin),)
     if isinstance(compared, CompareResult):
         (pair,) = compared.comparison.pairs
-        return (_of_pair("rating", pair, -margin, these=compared.these_items),)
+        measure = _of_pair("rating", pair, -margin, these=compared.these_items)
+        if compared.percent:
+            measure = replace(measure, name="pass rate", unit="percentage points")
+        return (measure,)
     return tuple(
         _of_pair(name, comparison.pairs[0], -margin, these=compared.these_items)
         for name, comparison in compared.metrics.items()
@@ -138,7 +170,12 @@ def _of_wins(wins: Wins, bar: float) -> GateMeasure:
     if math.isnan(answer.interval[0]):
         why = "the choices are of one source"
     measure = GateMeasure(
-        name="win rate", bar=bar, answer=answer, why=why, further=NOTHING_MORE
+        name="win rate",
+        bar=bar,
+        unit="%",
+        answer=answer,
+        why=why,
+        further=NOTHING_MORE,
     )
     if measure.is_told:
         return measure

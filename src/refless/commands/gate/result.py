@@ -1,14 +1,16 @@
 """The result of `refless gate`: passed, failed or undecided."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
+from refless.commands.gate.card import STATES, card_of, picture_of
 from refless.commands.gate.measures import NOTHING_MORE, Further, GateMeasure
-from refless.report.document import Document
+from refless.report.document import Card, Document, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
@@ -107,13 +109,34 @@ class GateResult(Result):
             return said
         return f"{said} {self.further.said}"
 
+    def card(self) -> Card:
+        """The answer with its picture; of choices and scores the comparison's own."""
+        compared = self.compared
+        systems = (self.baseline, self.candidate)
+        behind = compared.document().cards
+        rests = "".join(card.rests for card in behind)
+        figures = tuple(chain.from_iterable(card.figures for card in behind))
+        if isinstance(compared, CompareResult):
+            state = STATES[self.gate.verdict]
+            figures = (picture_of(compared, systems, self.margin, state),)
+        return card_of(self.gate, systems, self.further, rests, figures)
+
     def _shown(self) -> Document:
-        behind = self.compared.document()
+        return self._behind(self.compared.document())
+
+    def _whole(self) -> Document:
+        """The same with all outputs side by side."""
+        return self._behind(self.compared.report())
+
+    def _behind(self, comparison: Document) -> Document:
+        """The answer, and the numbers of the comparison behind it."""
+        card = self.card()
         return Document(
-            title=f"May {self.candidate} take the place of {self.baseline}?",
-            verdict=self.sentence,
-            notes=(*self._alarms(), *behind.notes),
-            sections=behind.sections,
+            title=card.question,
+            cards=(card,),
+            notes=(*self._alarms(), *comparison.notes),
+            sections=folded(comparison.sections),
+            outputs=comparison.outputs,
         )
 
     def _alarms(self) -> tuple[str, ...]:

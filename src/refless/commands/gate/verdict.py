@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.commands.compare.document import value_of
 from refless.commands.gate.measures import GateMeasure
 from refless.evaluation.comparing import SURE
 from refless.report.result import GateRecord
@@ -36,7 +35,7 @@ def decided_by(
     """
     name = labels(systems, NAME)
     old, new = (name[system] for system in systems)
-    by = f" by more than {margin:g}" if margin else ""
+    by = f" by more than {measures[0].allowed(margin)}" if margin else ""
     worse = is_worse(
         [measure.answer for measure in measures], [measure.bar for measure in measures]
     )
@@ -60,9 +59,8 @@ def _listed(measures: Sequence[GateMeasure]) -> str:
 
 
 def _said(measure: GateMeasure) -> str:
-    numbers = value_of(measure.answer)
     if not measure.why:
-        return f"{measure.name} {numbers}"
+        return measure.said
     if math.isnan(measure.answer.value):
         return f"{measure.name}: {measure.why}"
-    return f"{measure.name} {numbers} has no interval: {measure.why}"
+    return f"{measure.said} has no interval: {measure.why}"

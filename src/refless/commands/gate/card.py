@@ -1,0 +1,64 @@
+"""The answer of `gate` as a card: its verdict, the difference beside what is allowed, what next."""
+
+from refless.commands.compare.card import item_differences
+from refless.commands.compare.result import CompareResult
+from refless.commands.gate.measures import Further
+from refless.report.document import Card, Figure, State
+from refless.report.pictures import difference_picture
+from refless.report.result import GateRecord
+from refless.report.units import RatingUnits
+from refless.report.wording import labels, sentence
+
+NAME = 24  # letters of a system
+STATES: dict[str, State] = {"passed": "yes", "failed": "no", "undecided": "open"}
+
+
+def card_of(
+    gate: GateRecord,
+    systems: tuple[str, str],
+    further: Further,
+    rests: str,
+    figures: tuple[Figure, ...],
+) -> Card:
+    """The card on the new system.
+
+    Args:
+        gate: the verdict; systems: the old one and the new one.
+        further: what would decide it; rests: what it rests on; figures: that show it.
+    """
+    names = labels(systems, NAME)
+    old, new = (names[system] for system in systems)
+    advice = {
+        "passed": f"let {new} take the place of {old}.",
+        "failed": f"keep {old}, and look at the outputs in which {new} is worse.",
+    }
+    return Card(
+        topic=f"{new} in the place of {old}",
+        question=f"May {new} take the place of {old}?",
+        state=STATES[gate.verdict],
+        label=sentence(gate.verdict),
+        answer=f"{sentence(gate.reason)}.",
+        rests=rests,
+        advice=advice.get(gate.verdict, further.advice),
+        figures=figures,
+    )
+
+
+def picture_of(
+    compared: CompareResult, systems: tuple[str, str], margin: float, state: State
+) -> Figure:
+    """The difference of the ratings with its interval, and the margin that is allowed."""
+    units = RatingUnits(compared.percent)
+    factor = units.factor
+    (pair,) = compared.comparison.pairs
+    low, high = pair.difference.interval
+    values = item_differences(compared.compared, *systems)
+    return difference_picture(
+        systems,
+        factor * pair.difference.value,
+        (factor * low, factor * high),
+        [factor * value for value in values],
+        state=state,
+        unit=units.name,
+        bar=-factor * margin,
+    )
