@@ -58,12 +58,12 @@ def test_what_would_decide() -> None:
     near = refless.gate(rows, baseline="v1", scale=(0, 6))
     assert (far.further.of, near.further.of) == ("ratings", "items")
     assert far.to_dict()["needed"] < 276
-    assert f"ratings of {far.further.count} more items" in far.sentence
+    assert f"Rate {far.further.count} more items: that" in far.sentence
     assert f"{near.further.count} new items" in near.sentence
     even = [value - float(np.mean(differences[:30])) for value in differences[:30]]
     never = refless.gate(judged(even), baseline="v1", scale=(0, 6))
     assert never.to_dict()["needed"] is None
-    assert "Even 20 times as many items may not decide it." in never.sentence
+    assert "even 20 times as many items may not decide it." in never.sentence
     alone = refless.gate(judged(even), baseline="v1", these_items=True, scale=(0, 6))
     assert alone.gate.verdict in {"passed", "failed"}  # all of them are rated
 
@@ -117,3 +117,23 @@ def test_the_candidate() -> None:
     assert two.interval == refless.gate(rows, baseline="v1").interval
     (pair,) = refless.compare(rows).comparison.pairs
     assert two.interval == pair.difference.interval
+
+
+def test_a_pass_rate_and_its_card() -> None:
+    """Of 40 items v1 passes 30 and v2 20, all of which v1 passes: -25 percentage points."""
+    rows: Rows = []
+    for system, passed in (("v1", 30), ("v2", 20)):
+        texts = [{"item": f"i{i}", "text": f"{system} {i}"} for i in range(40)]
+        for i, text in enumerate(texts):
+            rows.append({**text, "system": system, "rating": int(i < passed)})
+    result = refless.gate(rows, baseline="v1", margin=0.02, scale=(0, 1))
+    card = result.card()
+    assert (result.gate.verdict, card.state) == ("failed", "no")
+    worse = "v2 is worse than v1 by more than 2 percentage points"
+    assert f"{worse}: pass rate -25 [" in card.answer
+    assert card.advice.startswith("keep v1")
+    (figure,) = card.figures
+    assert "the loss that is allowed" in figure.caption
+    assert result.report().outputs is not None
+    undecided = refless.gate(rows, baseline="v1", margin=0.2, scale=(0, 1)).card()
+    assert (undecided.state, undecided.label) == ("open", "Undecided")

@@ -39,7 +39,7 @@ def card_of(
         label=sentence(gate.verdict),
         answer=f"{sentence(gate.reason)}.",
         rests=rests,
-        advice=advice.get(gate.verdict, further.advice),
+        advice=advice.get(gate.verdict, f"{further.advice}."),
         figures=figures,
     )
 

@@ -36,30 +36,18 @@ class Further:
     of: Kind = ""
 
     @property
-    def said(self) -> str:
-        """The sentence that says so."""
-        if not self.of:
-            return "Too little is known to tell what would decide it: rate more."
-        if self.count is None and self.of == "ratings":
-            return "Ratings of all these items may not decide it."
-        if self.count is None:
-            return f"Even {REACH} times as many items may not decide it."
-        wanted = f"ratings of {counted(self.count, 'more item')}"
-        if self.of == "items":
-            wanted = f"{counted(self.count, 'new item')} with both answers"
-        return f"With 4 of 5 chances {wanted} would decide it."
-
-    @property
     def advice(self) -> str:
-        """The next step for a gate that is undecided."""
+        """The next step, which decides it."""
         if not self.of:
-            return "rate more; too little is known to tell how much would decide it."
+            return "rate more; too little is known to tell how much would decide it"
+        if self.count is None and self.of == "ratings":
+            return "let it stay undecided: ratings of all these items may not decide it"
         if self.count is None:
-            return f"let it stay undecided. {self.said}"
+            return f"let it stay undecided: even {REACH} times as many items may not decide it"
         asked = f"rate {counted(self.count, 'more item')}"
         if self.of == "items":
-            asked = f"have both answer {counted(self.count, 'new item')}, and rate them"
-        return f"{asked}: that would decide it with 4 of 5 chances."
+            asked = f"rate both answers to {counted(self.count, 'new item')}"
+        return f"{asked}: that would decide it with 4 of 5 chances"
 
 
 NOTHING_MORE = Further(count=0)
@@ -79,7 +67,7 @@ class GateMeasure:
 
     name: str
     bar: float
-    unit: Literal["", "%", "percentage points"] = ""
+    unit: Literal["", "%", "points"] = ""
     answer: Answer
     why: str
     further: Further
@@ -92,7 +80,7 @@ class GateMeasure:
 
     @property
     def said(self) -> str:
-        """The number with its interval in its unit: `pass rate -20.0 [-36.0, -2.7] ...`."""
+        """The number with its interval in its unit: `pass rate -20 [-36, -3] points`."""
         low, high = self.answer.interval
         if not self.unit:
             return f"{self.name} {with_interval(self.answer.value, (low, high))}"
@@ -115,7 +103,7 @@ def measures_of(
         (pair,) = compared.comparison.pairs
         measure = _of_pair("rating", pair, -margin, these=compared.these_items)
         if compared.percent:
-            measure = replace(measure, name="pass rate", unit="percentage points")
+            measure = replace(measure, name="pass rate", unit="points")
         return (measure,)
     return tuple(
         _of_pair(name, comparison.pairs[0], -margin, these=compared.these_items)

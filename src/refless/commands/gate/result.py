@@ -107,7 +107,7 @@ class GateResult(Result):
         said = f"{sentence(self.gate.reason)}."
         if self.gate.verdict != "undecided":
             return said
-        return f"{said} {self.further.said}"
+        return f"{said} {sentence(self.further.advice)}."
 
     def card(self) -> Card:
         """The answer with its picture; of choices and scores the comparison's own."""
@@ -132,7 +132,7 @@ class GateResult(Result):
         """The answer, and the numbers of the comparison behind it."""
         card = self.card()
         return Document(
-            title=card.question,
+            title=card.topic,
             cards=(card,),
             notes=(*self._alarms(), *comparison.notes),
             sections=folded(comparison.sections),
