@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refless.data.human import unscaled
 from refless.data.tables import PoolRead, Reading, parse_word_map, read_pool
 from refless.registry.errors import InputError, UsageError
 from rows import by_columns
@@ -42,6 +43,47 @@ def test_pairs_that_speak_for_themselves(tmp_path: Path, high: Any, low: Any) ->
         1,
         1,
     ]  # one of them is enough
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        ("4/5", "3 / 5", "5/5"),
+        ("4 out of 5", "3 out of 5", "5 of 5"),
+        ("4 - Good", "3: Fair", "5 (Great)"),
+        ("4 stars", 3, "5 stars"),
+        (
+            "\u2605\u2605\u2605\u2605\u2606",
+            "\u2605\u2605\u2605",
+            "\u2605\u2605\u2605\u2605\u2605",
+        ),
+    ],
+)
+def test_numbers_within_words(tmp_path: Path, ratings: tuple[Any, ...]) -> None:
+    """Cells of spreadsheets and forms, said aloud; 5 is the most if all are out of 5."""
+    read = rated(tmp_path, *ratings)
+    assert unscaled(read.pool.human, read.pool.scale).tolist() == [4, 3, 5]
+    out_of = {"4/5", "4 out of 5"} & {*ratings}
+    assert read.pool.scale == ((1, 5) if out_of else None)
+    assert ", and others likewise" in " ".join(read.notes)
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        ("4/5", "3/6"),
+        ("6/5", "3/5"),
+        ("4 good", "4 great"),
+        ("4-5", "3-4"),
+        ("3 jan", "4 feb"),
+    ],
+)
+def test_numbers_that_words_do_not_tell(
+    tmp_path: Path, ratings: tuple[str, ...]
+) -> None:
+    """Out of different numbers, out of fewer, one number for two labels, ranges, dates."""
+    with pytest.raises(InputError, match="ratings that are not numbers"):
+        rated(tmp_path, *ratings)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,25 @@ def test_round_ends_when_enough_is_known(
     store.close()
 
 
+def test_a_round_ends_by_those_who_have_a_link(tmp_path: Path) -> None:
+    """Of three raters one lost the link: the certificate rests on the other two."""
+    project = Project(until="difference known to 4")
+    task = Task(ask="rating", audit=1, overlap=0, repeat=0, project=project)
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, outputs(80))
+    raters = [store.add_rater("") for _ in range(3)]
+    for k in range(45):
+        rater = raters[k // 2 % 3]
+        unit = store.next_unit(rater.id).result()["unit"]
+        given = event("rated", unit, value=1.0 + k % 4, latency=5000)
+        store.save(rater.id, given).result()
+    store.revoke(raters[0])
+    live = Live(store, "bleu-neighbors")
+    asyncio.run(live._look())
+    (of,) = live.certificate["dimensions"].values()
+    assert [*of["raters"]] == [one.name for one in raters[1:]]
+    store.close()
+
+
 def test_what_is_not_known_ends_nothing() -> None:
     """An interval that is too wide or undefined, none at all, another goal, or one rater."""
     known = [{"interval": (0.0, 0.4)}, {"interval": (1.0, 1.3)}]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refless.data.choices import ITEM, SCALE
+from refless.data.choices import ITEM
 from refless.data.human import (
     canonical_order,
     check_scale,
@@ -28,6 +28,7 @@ from refless.data.tables.ratings import (
     marks_fault,
     means_errors,
     rating_of,
+    scale_of_words,
     single_ratings,
     spelled,
     turned,
@@ -181,8 +182,8 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
     words, of_blanks = _without_blanks(cells, reading)
     different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
-    if scale is None and reading.rating_map is None and meanings:
-        scale = SCALE  # of words that speak for themselves, such as up and down
+    if scale is None and reading.rating_map is None:
+        scale = scale_of_words(meanings)
     unknown = {word for word in different if word not in meanings}
     _check_words(table, reading, zip(rows, names, words, strict=True), unknown)
     rated = [False] * len(table)

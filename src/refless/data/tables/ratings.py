@@ -61,6 +61,10 @@ _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
     r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
 )
+_OUT_OF = re.compile(r"(\d+(?:\.\d+)?) ?(?:/|of|out of) ?(\d+)")
+# 4 - good, 4: good, 4. good, 4 (good), 4 stars
+_LABELLED = re.compile(r"(\d+(?:\.\d+)?)(?: ?[-\u2013\u2014:=.)(] ?| )([^\d]*)")
+_STARS = re.compile(r"([\u2605\u2b50]+)(\u2606*)")  # black ones
 # 4,125: a little over 4, or four thousand?
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")
 
@@ -253,7 +257,7 @@ def words_of(
 ) -> tuple[Words, Strings]:
     """Numbers for the words of all rating columns together, and a note if nobody gave them.
 
-    Without a map of the user's, a pair that speaks for itself is looked for.
+    Without a map of the user's, a pair that speaks for itself is looked for, and numbers in words.
     """
     if rating_map is not None:
         meanings = {spelled(word): float(value) for word, value in rating_map.items()}
@@ -263,7 +267,51 @@ def words_of(
         if words and words <= {high, low}:
             note = f"ratings: '{high}' is 1, '{low}' is 0, on a scale from 0 to 1"
             return {high: 1.0, low: 0.0}, (note,)
-    return {}, ()
+    numbers = numbers_within({word for word in words if isinstance(word, str)})
+    if not numbers:
+        return {}, ()
+    word = min(numbers)
+    return numbers, (f"ratings: '{word}' is {numbers[word]:g}, and others likewise",)
+
+
+def numbers_within(words: Collection[str]) -> dict[float | str, float]:
+    """The numbers of words such as 4/5, `4 - good` or stars; none if any has another form.
+
+    All are out of the same number, or each number has one label. What looks like a date is none.
+    """
+    if any(map(_DATE.fullmatch, words)):
+        return {}
+    for form in (_OUT_OF, _LABELLED, _STARS):
+        found = map(form.fullmatch, words)
+        matches = [match for match in found if match]
+        if matches and len(matches) == len(words):
+            numbers = [_number_in(match[1]) for match in matches]
+            if not _are_alike(matches, numbers):
+                return {}
+            return {word[0]: n for word, n in zip(matches, numbers, strict=True)}
+    return {}
+
+
+def scale_of_words(words: Words) -> Scale | None:
+    """The scale that words tell: up and down, or 4/5, which is from 1 or from 0; else None."""
+    if words and PAIRED.issuperset(words):
+        return SCALE
+    found = [_OUT_OF.fullmatch(word) for word in words if isinstance(word, str)]
+    ends = [float(match[2]) for match in found if match]
+    return (min(1.0, *words.values()), max(ends)) if ends else None
+
+
+def _number_in(text: str) -> float:
+    """The number of a numeral, or of stars."""
+    return float(len(text)) if _STARS.fullmatch(text) else float(text)
+
+
+def _are_alike(matches: Sequence[re.Match[str]], numbers: Collection[float]) -> bool:
+    """Whether each number has one label; a label that is a number is that of all, and the most."""
+    labels = {match[2] for match in matches}
+    if matches[0].re is _OUT_OF:
+        return len(labels) == 1 and max(numbers) <= float(*labels)
+    return matches[0].re is _STARS or len(matches) == len({*numbers})
 
 
 def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
