@@ -86,7 +86,16 @@ def test_what_there_is_no_list_of() -> None:
         ([""], ["numpy", "numba", "torch", "rich"]),
         (
             [*COMMANDS],
-            ["numba", "scipy", "torch", "ssl", "rich", "tokenizers", "safetensors"],
+            [
+                "numba",
+                "scipy",
+                "torch",
+                "ssl",
+                "rich",
+                "tokenizers",
+                "safetensors",
+                "pydantic",
+            ],
         ),
     ],
 )
@@ -96,7 +105,7 @@ def test_help_loads_no_arithmetic(words: list[str], heavy: list[str]) -> None:
         heavy = [name for name in heavy if name != "rich"]
     code = (
         "import sys; from refless.cli import app;"
-        "[app()([*word.split(), '--help'], standalone_mode=False) for word in sys.argv[1:]];"
+        "[app(word)([*word.split(), '--help'], standalone_mode=False) for word in sys.argv[1:]];"
         f"sys.exit(' '.join(name for name in {heavy} if name in sys.modules) or 0)"
     )
     command = [sys.executable, "-c", code, *words]

@@ -58,6 +58,13 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
 class PlainCommand(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
+        """Parses as its base does, which loads pydantic; help alone does not need it."""
+        if [*args] == ["--help"] or [*args] == ["-h"]:
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Each flag, below the heading of its group."""
         groups: dict[str, list[tuple[str, str]]] = {}

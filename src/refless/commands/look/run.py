@@ -1,16 +1,12 @@
 """look: what a file holds, and what it answers, without a question being asked."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refless.commands.look.asked import Asked
-from refless.commands.look.estimates import do_estimates_help
-from refless.commands.look.judges import may_judges_decide
-from refless.commands.look.raters import do_raters_agree
 from refless.commands.look.result import LookResult
-from refless.commands.look.versions import which_is_better
 from refless.commands.parameters import (
     Argument,
     Dimension,
@@ -26,10 +22,12 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows
 from refless.commands.side_by_side import side_by_side
-from refless.commands.validate.result import ValidateResult
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.document import SideBySide
+
+if TYPE_CHECKING:
+    from refless.commands.validate.result import ValidateResult
 
 
 @command
@@ -57,6 +55,12 @@ def look(
     Args:
         outputs: Files of outputs, some of them with ratings.
     """
+    # each loads a command, which help does not need
+    from refless.commands.look.estimates import do_estimates_help
+    from refless.commands.look.judges import may_judges_decide
+    from refless.commands.look.raters import do_raters_agree
+    from refless.commands.look.versions import which_is_better
+
     options: dict[str, Any] = {
         "columns": columns,
         "reading": reading,
@@ -85,7 +89,7 @@ def look(
 
 
 def _outputs(
-    asked: Asked, validated: ValidateResult | None, *, doubt: bool
+    asked: Asked, validated: "ValidateResult | None", *, doubt: bool
 ) -> SideBySide | None:
     """The outputs side by side, with held-out estimates; None of choices."""
     if asked.of_choices:

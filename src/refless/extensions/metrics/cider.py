@@ -81,33 +81,25 @@ class CIDErD(Metric):
 
 def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
-    from scipy.sparse import csr_array
+    from refless.extensions.metrics.loops import (  # which loads numba
+        clipped_cosines,
+        document_frequencies,
+    )
 
     features = texts.features
-    size = (len(texts.features.lengths), texts.size)
-    output = texts.repeated(texts.outputs)
-    owners = (texts.repeated(documents), texts.references)
-    n = int(documents.max()) + 1
-    members = csr_array((np.ones(len(output)), owners), shape=(n, size[0]))
-    totals = np.zeros(len(output))
+    # each text once a document, documents one after the other
+    n = len(features.lengths)
+    owned = np.unique(texts.repeated(documents) * n + texts.references)
+    ends = np.cumsum(np.append(0, np.bincount(owned // n)))
+    members = owned % n
+    pairs = (texts.outputs, texts.references, texts.begins)
+    totals = np.zeros(len(texts.references))
     for starts in features.starts:
-        part = slice(starts[0], starts[-1])
-        data = (
-            features.weights[part].astype(np.float64),
-            features.ids[part],
-            starts - starts[0],
+        frequencies = document_frequencies(
+            features.ids, starts, members, ends, texts.size
         )
-        counts = csr_array(data, shape=size)
-        frequencies = np.bincount((members @ counts).indices, minlength=texts.size)
-        weighed = counts.multiply(
-            np.log(n) - np.log(np.maximum(frequencies, 1))[None]
-        ).tocsr()
-        norms = np.sqrt(weighed.multiply(weighed).sum(axis=1))
-        mine = weighed[output]
-        theirs = weighed[texts.references]
-        dots = mine.minimum(theirs).multiply(theirs).sum(axis=1)
-        both = norms[output] * norms[texts.references]
-        totals += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
+        idf = np.log(len(ends) - 1) - np.log(np.maximum(frequencies, 1))
+        totals += clipped_cosines(features.ids, features.weights, starts, idf, *pairs)
     return totals / len(features.starts)
 
 

@@ -1,4 +1,4 @@
-"""Clipped and weighted matches of outputs with several references each, for one n-gram order."""
+"""Loops over outputs with several references each, for one n-gram order."""
 
 import numpy as np
 
@@ -46,3 +46,51 @@ def matches(ids, counts, starts, outputs, references, begins, weights, size, by_
             mine[gram] = 0
             most[gram] = 0
     return totals
+
+
+@loop(nogil=True)
+def document_frequencies(ids, starts, texts, begins, size):
+    """[size] number of documents with the n-gram; document d has texts[begins[d]:begins[d + 1]]."""
+    frequencies = np.zeros(size, dtype=np.int64)
+    seen_in = np.full(size, -1, dtype=np.int64)
+    for document in range(len(begins) - 1):
+        for i in range(begins[document], begins[document + 1]):
+            for k in range(starts[texts[i]], starts[texts[i] + 1]):
+                gram = ids[k]
+                if seen_in[gram] != document:
+                    seen_in[gram] = document
+                    frequencies[gram] += 1
+    return frequencies
+
+
+@loop(nogil=True)
+def clipped_cosines(ids, counts, starts, idf, outputs, references, begins):
+    """[references] cosine of each with its output; its output's weights are at most its own.
+
+    Texts, outputs and references are as in `matches`; an n-gram weighs its count times its idf.
+    Between two outputs all of `mine` is zero.
+    """
+    norms = np.zeros(len(starts) - 1)
+    for text in range(len(norms)):
+        for k in range(starts[text], starts[text + 1]):
+            norms[text] += (counts[k] * idf[ids[k]]) ** 2
+    norms = np.sqrt(norms)
+    cosines = np.zeros(len(references))
+    mine = np.zeros(len(idf))
+    for i in range(len(outputs)):
+        first = starts[outputs[i]]
+        last = starts[outputs[i] + 1]
+        for k in range(first, last):
+            mine[ids[k]] = counts[k] * idf[ids[k]]
+        for j in range(begins[i], begins[i + 1]):
+            text = references[j]
+            total = 0.0
+            for k in range(starts[text], starts[text + 1]):
+                weight = counts[k] * idf[ids[k]]
+                total += min(mine[ids[k]], weight) * weight
+            size = norms[outputs[i]] * norms[text]
+            if size > 0.0:
+                cosines[j] = total / size
+        for k in range(first, last):
+            mine[ids[k]] = 0.0
+    return cosines
