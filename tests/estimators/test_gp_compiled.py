@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess, compiled
 from refless.estimators.gp.all_ratings import PosteriorMean
-from refless.estimators.gp.compiled import Compiled
+from refless.estimators.gp.compiled import Compiled, Solved
 from refless.estimators.gp.features import KernelInputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
@@ -99,9 +99,7 @@ def test_tables_of_all_kernels_are_the_process(
     tables = Compiled.of(
         covariance,
         points,
-        posterior,
-        np.arange(n),
-        PosteriorMean.of(posterior),
+        Solved.of(posterior, np.arange(n), PosteriorMean.of(posterior)),
     )
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)

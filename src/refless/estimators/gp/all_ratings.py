@@ -89,7 +89,7 @@ class AllRatings:
     ) -> AllRatings:
         """The covariance of the ratings of these [n] points, by kernels with these weights."""
         n = len(noise)
-        landmarks = np.arange(n) if n <= MOST_COMPARED else drawn
+        landmarks = landmarks_of(n, drawn)
         linear = of_kind(kernels, weights, linear=True)
         features = [
             (weight, cast("LinearKernel", kernels[name]).features(points[name]))
@@ -158,6 +158,11 @@ class AllRatings:
             return columns
         products = self.compared.T @ columns.astype(PRECISION)
         return np.asarray(cho_solve(self.factor, products, check_finite=False))
+
+
+def landmarks_of(n: int, drawn: IntArray) -> IntArray:
+    """[m] rows of n rated texts that kernels without features compare outputs with."""
+    return np.arange(n) if n <= MOST_COMPARED else drawn
 
 
 def of_kind(

@@ -34,6 +34,35 @@ SAMPLE = 500  # rated texts that directions come from, and the mean of what rema
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """The numbers that estimates take from a posterior: what is slow to find, and saved.
+
+    Attributes:
+        average: given all ratings.
+        ones: [drawn] sigma^-1 1, of the rated texts that the variance comes from.
+        directions: [drawn, k] see `_directions`; rest: explained variance outside of them, as a
+            share of that along them.
+    """
+
+    average: PosteriorMean
+    ones: FloatArray
+    directions: FloatArray
+    rest: float
+
+    @classmethod
+    def of(cls, posterior: Exact, groups: IntArray, average: PosteriorMean) -> Solved:
+        """From the posterior that the variance comes from.
+
+        Args:
+            posterior: given the ratings of the texts that are drawn.
+            groups: of these, what belongs together, and has nothing in common with new texts.
+            average: given all ratings.
+        """
+        directions, rest = _directions(posterior, groups)
+        return cls(average, posterior.ones, directions, rest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Compiled:
     """The posterior of a Gaussian process, for many texts.
 
@@ -60,20 +89,11 @@ class Compiled:
         cls,
         covariance: Covariance,
         rated: Mapping[str, Points],
-        posterior: Exact,
-        groups: IntArray,
-        average: PosteriorMean,
+        solved: Solved,
     ) -> Compiled:
-        """The tables of a posterior.
-
-        Args:
-            covariance: of its kernels; rated: [n] points of all rated texts.
-            posterior: given the ratings that the variance comes from.
-            groups: of these, what belongs together, and has nothing in common with new texts.
-            average: given all ratings.
-        """
-        directions, rest = _directions(posterior, groups)
-        drawn = np.column_stack([posterior.ones, directions])
+        """The tables of a posterior, whose kernels compare texts with [n] points of rated ones."""
+        average = solved.average
+        drawn = np.column_stack([solved.ones, solved.directions])
         columns = _beside(average.alpha, drawn, average.drawn)
         places = np.searchsorted(average.landmarks, average.drawn)
         landmarks = {
@@ -98,8 +118,8 @@ class Compiled:
             sides=sides,
             columns=_beside(average.beta, drawn, places),
             mean=average.mean,
-            ones=float(posterior.ones.sum()),
-            rest=rest,
+            ones=float(solved.ones.sum()),
+            rest=solved.rest,
         )
 
     def predict(
@@ -173,7 +193,7 @@ def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
     """
     n = len(posterior.y)
     factor = np.tril(posterior.factor[0])
-    if n <= 2 * DIRECTIONS:
+    if n_directions(n) == n:
         return _solved(factor, np.eye(n)), 0.0
     sample, others = _samples(groups)
     left_out = _left_out(factor, sample, groups)
@@ -182,6 +202,11 @@ def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
     left_out = _left_out(factor, others, groups)
     explained = np.square(basis.T @ left_out).sum()
     return _solved(factor, basis), float(np.square(left_out).sum() / explained) - 1.0
+
+
+def n_directions(n: int) -> int:
+    """How many directions stand for what n ratings explain."""
+    return n if n <= 2 * DIRECTIONS else DIRECTIONS
 
 
 def _samples(groups: IntArray) -> tuple[IntArray, IntArray]:

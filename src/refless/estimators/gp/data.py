@@ -97,6 +97,7 @@ def _read_texts(
     parameters: Parameters,
     encoder: Encoder | None,
     progress: Progress | None,
+    numbers: FloatArray | None = None,
 ) -> KernelInputs:
     """The inputs of the kernels of these names; `rated` says which texts belong together."""
     names = {*names}
@@ -108,8 +109,24 @@ def _read_texts(
         encoder=encoder,
         scores=texts.scores if parameters.use_scores else NO_SCORES,
         score_names=texts.score_names if parameters.use_scores else (),
+        numbers=numbers,
         progress=progress,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known of rated texts before they are read; None is computed.
+
+    Attributes:
+        encoder: gives their vectors; None where they have none.
+        numbers: as `inputs_of` takes them.
+        directions: [rows, k] of the components of words.
+    """
+
+    encoder: Encoder | None
+    numbers: FloatArray | None = None
+    directions: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +212,7 @@ def read(
     parameters: Parameters,
     groups: IntArray | None = None,
     progress: Progress | None = None,
-    encoder: Encoder | None = None,
+    known: Known | None = None,
 ) -> Data:
     """A pool in canonical order, as numbers.
 
@@ -204,16 +221,20 @@ def read(
         parameters: say what is read.
         groups: [n] break ties of the order.
         progress: called with the share of the encoder's vectors that is computed.
-        encoder: gives the vectors in place of the one that the parameters name.
+        known: what is not to be computed; else the parameters' encoder gives vectors.
     """
     rated = pool.take(canonical_order(pool, groups))
     names = kernel_names(rated, parameters) if len(rated) else ()
-    encoder = encoder or encoder_of(parameters)
-    inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
+    known = known or Known(encoder_of(parameters))
+    inputs = _read_texts(
+        rated, names, rated, parameters, known.encoder, progress, known.numbers
+    )
     kernels: dict[str, LearnedKernel] = {}
     points: dict[str, Points] = {}
     for name in names:
-        kernels[name], points[name] = learned(name, inputs, parameters.threads)
+        kernels[name], points[name] = learned(
+            name, inputs, parameters.threads, known.directions
+        )
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,

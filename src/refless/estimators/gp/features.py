@@ -15,7 +15,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
 from refless.text.masking import masked
-from refless.text.surface import LEXIS, SHAPE, relation, surface
+from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
 from refless.text.terms import Terms, letter_terms, word_terms
 from refless.text.tokenize import distinct
 
@@ -60,6 +60,7 @@ def inputs_of(
     encoder: Encoder | None = None,
     scores: FloatArray = NO_SCORES,
     score_names: Sequence[str] = (),
+    numbers: FloatArray | None = None,
     progress: Progress | None = None,
 ) -> KernelInputs:
     """The kernels' inputs of [n] texts, their sources, systems, and [n, k] scores of judges.
@@ -67,14 +68,16 @@ def inputs_of(
     Args:
         texts, sources, systems, encoder, scores, score_names: what is read.
         units: [n] what belongs together; by default texts of one source, or equal texts.
+        numbers: what `numbers_of` gives, where it is known.
         progress: called with the share of the encoder's vectors that is computed.
     """
-    numbers = surface(texts)
-    shape, lexis, marks = np.split(numbers, [len(SHAPE), len(SHAPE + LEXIS)], axis=1)
+    if numbers is None:
+        numbers = numbers_of(texts, sources)
+    ends = np.cumsum([len(SHAPE), len(LEXIS), len(MARKS)])
+    shape, lexis, marks, related = np.split(numbers, ends, axis=1)
     columns: dict[str, Any] = {"shape": shape, "lexis": lexis, "marks": marks}
     if sources:
-        columns["relation"] = relation(texts, sources)
-        numbers = np.hstack([numbers, columns["relation"]])
+        columns["relation"] = related
     columns |= dict.fromkeys(("trend", "near", "joint"), numbers)
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
@@ -91,6 +94,12 @@ def inputs_of(
         columns |= dict.fromkeys(("scores", "judges"), scores)
     labels = tuple(units or sources or texts)
     return KernelInputs(tuple(texts), tuple(sources), labels, columns)
+
+
+def numbers_of(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
+    """[n, k] numbers about the surface of texts, and about what they take from their sources."""
+    numbers = surface(texts)
+    return np.hstack([numbers, relation(texts, sources)]) if sources else numbers
 
 
 def _digest(name: str) -> int:

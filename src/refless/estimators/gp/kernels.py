@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any, Protocol
 
@@ -223,15 +223,22 @@ class _Components:
     rows: IntArray  # [rows] these numbers
 
     @classmethod
-    def of(cls, sample: csr_array, units: Sequence[str]) -> _Components:
-        """The largest components of these texts; units: [rows] labels."""
+    def of(
+        cls,
+        sample: csr_array,
+        units: Sequence[str],
+        directions: FloatArray | None = None,
+    ) -> _Components:
+        """The largest components of these texts.
+
+        Args:
+            sample: their TF-IDF; units: [rows] labels.
+            directions: [rows, k] what `_main_directions` gives, where it is known.
+        """
         names = {name: i for i, name in enumerate(dict.fromkeys(units))}
         rows = np.array([names[name] for name in units], dtype=np.int64)
-        alike = (sample @ sample.T).toarray() * (rows[:, None] != rows)
-        with single_threaded_blas():
-            sizes, directions = np.linalg.eigh(alike)
-        largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
-        directions = directions[:, ::-1][:, :COMPONENTS][:, largest]
+        if directions is None:
+            directions = _main_directions(sample, rows)
         return cls(sample, directions, np.asarray(sample.T @ directions), names, rows)
 
     def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
@@ -255,8 +262,18 @@ class _Components:
         return np.asarray(csr_array(entries, shape=alike.shape) @ self.directions)
 
 
+def _main_directions(sample: csr_array, units: IntArray) -> FloatArray:
+    """[rows, k] the directions of most variance of what texts of different units share."""
+    alike = (sample @ sample.T).toarray() * (units[:, None] != units)
+    with single_threaded_blas():
+        sizes, directions = np.linalg.eigh(alike)
+    largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
+    # its rows stand as in a file, so that sums have one order
+    return np.ascontiguousarray(directions[:, ::-1][:, :COMPONENTS][:, largest])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Joint(_Bell):
+class JointKernel(_Bell):
     """`_Bell` over the surface and, equally, the main components of the words.
 
     A text whose words nobody has learned from lies among its likes, and a copy of a rated text
@@ -269,11 +286,16 @@ class _Joint(_Bell):
     middle: FloatArray  # [k]
 
     @classmethod
-    def learned(cls, inputs: KernelInputs) -> tuple[_Joint, FloatArray]:
-        """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
+    def learned(
+        cls, inputs: KernelInputs, directions: FloatArray | None = None
+    ) -> tuple[JointKernel, FloatArray]:
+        """The components of at most `MOST_ROWS` of these texts, and where the texts lie.
+
+        directions: those of the components, where they are known.
+        """
         words, vectors = Tfidf.learned("words", inputs)
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
-        components = _Components.of(vectors[rows], inputs.take(rows).units)
+        components = _Components.of(vectors[rows], inputs.take(rows).units, directions)
         parts = components.parts(vectors, inputs.units)
         total = parts.var(axis=0).sum()
         size = float(np.sqrt(parts.shape[1] / total)) if total > LEAST_SIZE else 0.0
@@ -339,13 +361,19 @@ class _Vectors(BellKernel, _Dense):
 
 
 def learned(
-    name: str, inputs: KernelInputs, threads: int | None = None
+    name: str,
+    inputs: KernelInputs,
+    threads: int | None = None,
+    directions: FloatArray | None = None,
 ) -> tuple[LearnedKernel, Points]:
-    """The kernel of this name, learned from texts, and where these lie; threads: for n-grams."""
+    """The kernel of this name, learned from texts, and where these lie.
+
+    threads: for n-grams; directions: of the components of words, where they are known.
+    """
     if name in TERMS:
         return Tfidf.learned(name, inputs)
     if name == "joint":
-        return _Joint.learned(inputs)
+        return JointKernel.learned(inputs, directions)
     kernel = _Grams(threads) if name == "grams" else _dense(name, inputs)
     return kernel, kernel.points(inputs)
 
@@ -375,14 +403,16 @@ def is_score(name: str) -> bool:
     return name in JUDGES or name.startswith("score ")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Covariance:
     """The weighted sum of kernels: how far the ratings of two texts go together."""
 
     kernels: Mapping[str, LearnedKernel]  # those of weight above 0
     weights: Mapping[str, float]
-    anchors: Mapping[str, Any]
-    size: int  # of the anchors, which any texts are compared with
+    lying: Mapping[
+        str, Points
+    ]  # points of the anchors, which any texts are compared with
+    size: int  # of these
 
     @classmethod
     def of(
@@ -392,15 +422,20 @@ class Covariance:
         anchors: Mapping[str, Points],
         size: int,
     ) -> Covariance:
-        """The sum of all kernels with these weights, prepared for so many anchors."""
+        """The sum of all kernels with these weights, beside so many anchors."""
         pairs = zip(kernels, weights.tolist(), strict=True)
         positive = {name: weight for name, weight in pairs if weight > 0}
         return cls(
             {name: kernels[name] for name in positive},
             positive,
-            {name: kernels[name].anchors(anchors[name]) for name in positive},
+            anchors,
             size,
         )
+
+    @cached_property
+    def anchors(self) -> dict[str, Any]:
+        """The anchors, prepared for comparing others with them."""
+        return {name: k.anchors(self.lying[name]) for name, k in self.kernels.items()}
 
     def points(self, inputs: KernelInputs) -> dict[str, Points]:
         """The points of texts."""

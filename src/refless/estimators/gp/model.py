@@ -11,7 +11,7 @@ from refless.data.records import Neighbor
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
-from refless.estimators.gp.compiled import Compiled
+from refless.estimators.gp.compiled import Compiled, Solved
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.kernels import (
@@ -49,13 +49,36 @@ class Posterior:
     amplitudes: Amplitudes
     data: Data
     drawn: IntArray  # rows of the rated texts that variances come from, all if they are few
-    covariance: Covariance  # with these
-    posterior: Exact  # given their ratings
     groups: IntArray  # of these, of which the outputs are in none
+    saved: Solved | None = None  # what a file has of it
+
+    @cached_property
+    def covariance(self) -> Covariance:
+        """The kernels with these amplitudes, beside the texts that are drawn."""
+        points = self.data.at(self.drawn)
+        weights = self.amplitudes.weights
+        return Covariance.of(self.data.kernels, weights, points, len(self.drawn))
+
+    @cached_property
+    def posterior(self) -> Exact:
+        """The process given the ratings of the texts that are drawn."""
+        rows = self.drawn
+        kernel = self.covariance.between(self.data.at(rows), len(rows))
+        noise = self.data.noise[rows] + self.amplitudes.nugget
+        return exact(kernel, noise, self.data.y[rows])
+
+    @cached_property
+    def solved(self) -> Solved:
+        """The numbers that estimates take from it; out of a file, where there is one."""
+        if self.saved is not None:
+            return self.saved
+        return Solved.of(self.posterior, self.groups, self.average)
 
     @cached_property
     def average(self) -> PosteriorMean:
         """The mean given all ratings."""
+        if self.saved is not None:
+            return self.saved.average
         if len(self.drawn) == len(self.data.y):
             return PosteriorMean.of(self.posterior)
         return self.all_ratings().posterior_mean(self.data.y)
@@ -97,13 +120,7 @@ class Posterior:
     @cached_property
     def compiled(self) -> Compiled:
         """The same in tables, for many texts."""
-        return Compiled.of(
-            self.covariance,
-            self.data.points,
-            self.posterior,
-            self.groups,
-            self.average,
-        )
+        return Compiled.of(self.covariance, self.data.points, self.solved)
 
 
 def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
@@ -145,21 +162,20 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
 
 
 def conditioned(
-    data: Data, amplitudes: Amplitudes, *, is_near: bool = False
+    data: Data,
+    amplitudes: Amplitudes,
+    saved: Solved | None = None,
+    *,
+    is_near: bool = False,
 ) -> Posterior:
     """The process given the ratings; is_near: for outputs of units that are rated.
 
-    Variances come from at most 5,000 of them, means from all.
+    Variances come from at most 5,000 of them, means from all. What it takes is computed when it is
+    asked for.
     """
     rows = data.drawn()
-    n = len(rows)
-    points = data.at(rows)
-    groups = np.arange(n) if is_near else codes(data.inputs.units)[rows]
-    covariance = Covariance.of(data.kernels, amplitudes.weights, points, n)
-    kernel = covariance.between(points, n)
-    noise = data.noise[rows] + amplitudes.nugget
-    posterior = exact(kernel, noise, data.y[rows])
-    return Posterior(amplitudes, data, rows, covariance, posterior, groups)
+    groups = np.arange(len(rows)) if is_near else codes(data.inputs.units)[rows]
+    return Posterior(amplitudes, data, rows, groups, saved)
 
 
 def precision_of(data: Data, amplitudes: Amplitudes) -> Precision:

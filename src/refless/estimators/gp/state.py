@@ -10,8 +10,11 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals, picked
-from refless.estimators.gp.data import Data, Parameters, read
+from refless.estimators.gp.all_ratings import PosteriorMean, landmarks_of
+from refless.estimators.gp.compiled import Solved, n_directions
+from refless.estimators.gp.data import Data, Known, Parameters, kernel_names, read
 from refless.estimators.gp.features import KernelInputs
+from refless.estimators.gp.kernels import COMPONENTS, MOST_ROWS, SOURCE, JointKernel
 from refless.estimators.gp.likelihood import (
     FEWEST_GROUPS,
     LARGEST_WEIGHT,
@@ -25,8 +28,21 @@ from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes, numbered
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
+from refless.text.surface import LEXIS, MARKS, RELATION, SHAPE
 
 VECTORS = "meaning", "source_meaning"
+SAVED = (
+    "amplitudes",
+    "constants",
+    "alpha",
+    "beta",
+    "ones",
+    "directions",
+    "held_out",
+    "numbers",
+    "components",
+)
+LARGEST = 1e50  # of saved numbers: their products are finite
 UNIT = 1e-4  # by which single precision may miss the length 1
 
 
@@ -38,10 +54,11 @@ class Learned:
     model: Posterior | None  # none of fewer than five rated texts
     # for outputs of units that are rated already; None if no output is known to
     near: Posterior | None
-    errors: (
-        Residuals  # human rating minus held-out estimate of the rated texts, or of some
-    )
-    standardized: Residuals  # the same in standard deviations
+    # [2, ways, drawn] human rating minus held-out estimate, and the same in standard deviations,
+    # by each way to hold out
+    held_out: FloatArray
+    errors: Residuals  # of the rated texts, or of some
+    standardized: Residuals
 
     @classmethod
     def of(
@@ -55,20 +72,34 @@ class Learned:
         """
         if not amplitudes:
             nothing = Residuals(values=np.zeros(0))
-            return cls(data, None, None, nothing, nothing)
+            return cls(data, None, None, np.zeros((2, 0, 0)), nothing, nothing)
+        models = [
+            conditioned(data, chosen, is_near=i > 0)
+            for i, chosen in enumerate(amplitudes)
+        ]
         with single_threaded_blas():
-            models = [
-                conditioned(data, chosen, is_near=i > 0)
-                for i, chosen in enumerate(amplitudes)
-            ]
-            model = models[0]
-            near = models[-1] if is_own(data, labels) else None
-            rated = data.rated.take(model.drawn)
-            labels = picked(labels, model.drawn)
-            errors, ratios = _errors(data, rated, labels, model, near)
-        residuals = residuals_in(rated, labels, **errors)
-        standardized = residuals_in(rated, labels, **ratios)
-        return cls(data, model, near, residuals, standardized)
+            held_out = _errors(data, labels, models)
+        return cls.joined(data, models, labels, held_out)
+
+    @classmethod
+    def joined(
+        cls,
+        data: Data,
+        models: Sequence[Posterior],
+        labels: tuple[str, ...],
+        held_out: FloatArray,
+    ) -> Learned:
+        """Models, one for each of `weight_ways`, with their errors."""
+        model = models[0]
+        near = models[-1] if is_own(data, labels) else None
+        rated = data.rated.take(model.drawn)
+        labels = picked(labels, model.drawn)
+        ways = [*held_out_ways(rated, labels)]
+        errors, standardized = (
+            residuals_in(rated, labels, **dict(zip(ways, values, strict=True)))
+            for values in held_out
+        )
+        return cls(data, model, near, held_out, errors, standardized)
 
     @property
     def rated(self) -> RatedPool:
@@ -107,33 +138,32 @@ def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
 
 
 def _errors(
-    data: Data,
-    rated: RatedPool,
-    labels: tuple[str, ...],
-    model: Posterior,
-    near: Posterior | None,
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Held-out errors, and these in standard deviations, of each way; see `held_out_ways`.
+    data: Data, labels: tuple[str, ...], models: Sequence[Posterior]
+) -> FloatArray:
+    """[2, ways, drawn] see `Learned.held_out` and `held_out_ways`.
 
     A text with others of its unit left is estimated as an output of a rated unit is. Of many rated
     texts only those drawn are estimated, by each other: all together, they would err less.
     """
-    y = model.posterior.y
-    units = codes(data.inputs.units)[model.drawn]
+    model = models[0]
+    drawn = model.drawn
+    y = data.y[drawn]
+    units = codes(data.inputs.units)[drawn]
     precision = model.posterior.precision()
     near_precision = None
-    if near is not None and near is not model:
-        near_precision = near.posterior.precision()
-    errors = {}
-    ratios = {}
-    for way, groups in held_out_ways(rated, labels).items():
+    if is_own(data, labels) and len(models) > 1:
+        near_precision = models[-1].posterior.precision()
+    errors = []
+    ratios = []
+    ways = held_out_ways(data.rated.take(drawn), picked(labels, drawn))
+    for groups in ways.values():
         means, variances = precision.held_out(groups)
         rows = np.flatnonzero(_has_remaining(units, groups))
         if near_precision is not None and len(rows):
             means[rows], variances[rows] = near_precision.held_out(groups, rows)
-        errors[way] = (y - means) * data.unit
-        ratios[way] = (y - means) / np.sqrt(variances)
-    return errors, ratios
+        errors.append((y - means) * data.unit)
+        ratios.append((y - means) / np.sqrt(variances))
+    return np.array([errors, ratios])
 
 
 def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
@@ -143,14 +173,30 @@ def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
 
 
 def stored(state: Learned) -> Arrays:
-    """The arrays that take long to learn: amplitudes and vectors; nothing without a model."""
+    """The arrays that take long to learn; nothing without a model.
+
+    So an opened file has no kernel matrix to compute and to factor before it estimates.
+    """
     if state.model is None:
         return {}
     models = dict.fromkeys((state.model, state.near or state.model))
     chosen = [model.amplitudes for model in models]
     columns = state.data.inputs.columns
     rows = [np.append(amplitudes.weights, amplitudes.nugget) for amplitudes in chosen]
-    arrays: Arrays = {"amplitudes": np.stack(rows)}
+    with single_threaded_blas():
+        solved = [model.solved for model in models]
+    components = cast("JointKernel", state.data.kernels["joint"]).components
+    arrays: Arrays = {
+        "amplitudes": np.stack(rows),
+        "constants": np.array([[each.average.mean, each.rest] for each in solved]),
+        "alpha": np.stack([each.average.alpha for each in solved]),
+        "beta": np.stack([each.average.beta for each in solved]),
+        "ones": np.stack([each.ones for each in solved]),
+        "directions": np.stack([each.directions for each in solved]),
+        "held_out": state.held_out,
+        "numbers": columns["joint"],
+        "components": components.directions,
+    }
     return arrays | {name: columns[name] for name in VECTORS if name in columns}
 
 
@@ -165,12 +211,10 @@ def restored(
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = None
-    if parameters.encoder is not None:
-        encoder = cast("Encoder", _SavedVectors(arrays))
-    data = read(pool, parameters, encoder=encoder)
-    names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
-    require(names == {*arrays}, "the arrays are not those of its kernels")
+    names = kernel_names(pool, parameters)
+    expected = {*SAVED, *(name for name in VECTORS if name in names)}
+    require(expected == {*arrays}, "the arrays are not those of its kernels")
+    data = read(pool, parameters, known=_known(len(pool), names, arrays))
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
     numbers = array_of(arrays, "amplitudes", shape)
     require(
@@ -178,8 +222,62 @@ def restored(
         "an amplitude is out of range",
     )
     require(bool((numbers[:, -1] >= LEAST_NUGGET).all()), "the nugget is too small")
-    amplitudes = [Amplitudes(row[:-1], float(row[-1])) for row in numbers]
-    return Learned.of(data, amplitudes, labels)
+    models = [
+        conditioned(
+            data,
+            Amplitudes(row[:-1], float(row[-1])),
+            _solved(data, arrays, i),
+            is_near=i > 0,
+        )
+        for i, row in enumerate(numbers)
+    ]
+    drawn = models[0].drawn
+    ways = held_out_ways(data.rated.take(drawn), picked(labels, drawn))
+    held_out = array_of(arrays, "held_out", (2, len(ways), len(drawn)))
+    require(not bool(np.isinf(held_out).any()), "held_out has an infinite number")
+    return Learned.joined(data, models, labels, held_out)
+
+
+def _known(n: int, names: Sequence[str], arrays: Mapping[str, Array]) -> Known:
+    """The saved features of n rated texts for kernels of these names, checked."""
+    encoder = None
+    if VECTORS[0] in names:
+        encoder = cast("Encoder", _SavedVectors(arrays))
+    width = len(SHAPE + LEXIS + MARKS)
+    if SOURCE[0] in names:
+        width += len(RELATION)
+    numbers = _finite(arrays, "numbers", (n, width))
+    size = arrays["components"].shape[-1] if arrays["components"].ndim else 0
+    require(size <= COMPONENTS, "components are too many")
+    directions = _finite(arrays, "components", (min(n, MOST_ROWS), size))
+    return Known(encoder, numbers, directions)
+
+
+def _solved(data: Data, arrays: Mapping[str, Array], model: int) -> Solved:
+    """The saved numbers of a model, checked."""
+    models = len(arrays["amplitudes"])
+    rows = data.drawn()
+    landmarks = landmarks_of(len(data.y), rows)
+    drawn = (models, len(rows))
+    mean, rest = _finite(arrays, "constants", (models, 2))[model].tolist()
+    ones = _finite(arrays, "ones", drawn)[model]
+    require(float(ones.sum()) > 0, "ones have no sum")
+    average = PosteriorMean(
+        mean,
+        _finite(arrays, "alpha", (models, len(data.y)))[model],
+        landmarks,
+        _finite(arrays, "beta", (models, len(landmarks)))[model],
+        rows,
+    )
+    shape = (*drawn, n_directions(len(rows)))
+    return Solved(average, ones, _finite(arrays, "directions", shape)[model], rest)
+
+
+def _finite(arrays: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Array:
+    """An array of this shape; raises ValueError for a number that nothing can be counted with."""
+    array = array_of(arrays, name, shape)
+    require(bool((np.abs(array) <= LARGEST).all()), f"{name} has a number out of range")
+    return array
 
 
 @dataclass(frozen=True)
