@@ -100,7 +100,8 @@ def _beside_verdicts(
     """The audit with what the judge may decide, if that is asked for, and its calibration."""
     licence = None
     if question.promise is not None:
-        licence = licensed(labels, passing, question.promise)
+        inputs = question.inputs.get(labels.name)
+        licence = licensed(labels, passing, question.promise, inputs)
     calibration = with_probabilities(labels, passing)
     return replace(judged, licence=licence, calibration=calibration)
 

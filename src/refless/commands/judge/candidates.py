@@ -16,12 +16,10 @@ from refless.commands.estimating import (
 from refless.commands.judge.question import Question, with_scores
 from refless.data.human import unscaled
 from refless.data.records import scored
-from refless.evaluation.labels import passed
+from refless.evaluation.decisions import VOTES, JudgeInputs, vote_shares
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-
-VOTES = "votes"
 
 
 def as_votes(question: Question) -> Question:
@@ -29,16 +27,16 @@ def as_votes(question: Question) -> Question:
 
     Runs without a score do not vote; where nothing tells a pass, it is the mean score.
     """
-    votes = []
-    for name in sorted(question.read.scores):
+    read = question.read
+    runs = {name: question.every(name) for name in sorted(read.scores)}
+    passing: dict[str, float | None] = {}
+    for name in runs:
         bars = question.bars(name)
-        scores = question.every(name)
-        votes.append(scores if bars is None else passed(scores, bars[1]))
-    columns = np.stack(votes)
-    given = (~np.isnan(columns)).sum(axis=0)
-    sums = np.nansum(columns, axis=0)
-    share = np.divide(sums, given, out=np.full(len(sums), np.nan), where=given > 0)
-    return _judged_by(question, {VOTES: share})
+        passing[name] = None if bars is None else bars[1]
+    shares = vote_shares(np.stack([*runs.values()]), passing.values())
+    inputs = JudgeInputs(columns=read.columns["score"], passing=passing)
+    question = replace(question, inputs={VOTES: inputs})
+    return _judged_by(question, {VOTES: shares})
 
 
 def with_estimates(question: Question, estimator: Any) -> tuple[Question, str]:
@@ -68,6 +66,14 @@ def with_estimates(question: Question, estimator: Any) -> tuple[Question, str]:
         values = np.concatenate([values, others])
     columns = {name: question.every(name) for name in read.scores}
     columns[title] = unscaled(values, pool.scale)
+    of_columns = JudgeInputs(columns=tuple(read.scores))
+    inputs = replace(
+        question.inputs.get(VOTES, of_columns),
+        estimator=specification,
+        signature=str(reader.signature(pool)),
+        scale=pool.scale,
+    )
+    question = replace(question, inputs={**question.inputs, title: inputs})
     return _judged_by(question, columns), specification
 
 

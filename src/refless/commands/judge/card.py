@@ -1,7 +1,5 @@
 """The answer of `judge` as a card: its state, few words, one picture, what to do now."""
 
-from collections.abc import Mapping
-
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.licence import Licence
 from refless.commands.judge.numbers import NUMBERS
@@ -29,7 +27,7 @@ def card_of(
     audit: Audit,
     people: FloatArray,
     scores: FloatArray,
-    commands: Mapping[State, str],
+    command: str,
     *,
     of_verdicts: bool,
 ) -> Card:
@@ -38,7 +36,7 @@ def card_of(
     Args:
         audit: of the judge.
         people, scores: [n] of the same texts, without undefined ones.
-        commands: the lines that do what is advised, by state.
+        command: the line that does what is advised.
         of_verdicts: whether ratings are passes and fails.
     """
     if audit.calibration is None:
@@ -48,7 +46,7 @@ def card_of(
     else:
         picture = _reliability(audit)
     if audit.licence is not None:
-        return _licensed(audit.name, audit.licence, picture)
+        return _licensed(audit.name, audit.licence, command, picture)
     use = next(use for use in audit.uses if use.purpose == FILTER)
     state = STATES.get(use.answer, "open")
     return Card(
@@ -59,7 +57,7 @@ def card_of(
         answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
         rests=_rests(audit, use),
         advice=ADVICE[state],
-        command=commands.get(state, ""),
+        command=command if state == "no" else "",
         figures=(picture,),
     )
 
@@ -81,7 +79,7 @@ def _reliability(audit: Audit) -> Figure:
     return calibration_picture(points, label, "share that people pass", caption)
 
 
-def _licensed(name: str, licence: Licence, picture: Figure) -> Card:
+def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Card:
     """The card on the texts that a judge may decide alone."""
     promise = licence.promise
     share = exact_percent(promise.at_most_wrong)
@@ -101,9 +99,7 @@ def _licensed(name: str, licence: Licence, picture: Figure) -> Card:
         answer=_decides(licence, decided),
         rests=rests,
         advice=_next(licence),
-        command=""
-        if licence.undefined
-        else "refless route OUTPUTS --licence FILE.json",
+        command="" if licence.undefined else command,
         figures=(picture,),
     )
 

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from refless.evaluation.decisions import Thresholds
+from refless.evaluation.decisions import JudgeInputs, Thresholds
 from refless.evaluation.judge_shift import ScoreSample
 from refless.evaluation.labels import Labels, mean_answer, passing_raters
 from refless.evaluation.raters import Raters
@@ -100,7 +100,7 @@ class Licence:
 
     Attributes:
         passing: from where on people's mean rating is a pass.
-        promise: that is kept.
+        promise: that is kept; inputs: of the judge.
         scores: of all rows, as far as there are any; other scores have no licence.
         n: rated rows with a score; rows: all that are asked about.
         passes, fails: the two sides.
@@ -114,6 +114,7 @@ class Licence:
 
     passing: float
     promise: Promise
+    inputs: JudgeInputs
     scores: ScoreSample
     n: int
     rows: int
@@ -131,12 +132,18 @@ class Licence:
         return Thresholds(pass_from=self.passes.threshold, fail_to=self.fails.threshold)
 
 
-def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:
+def licensed(
+    labels: Labels,
+    passing: float,
+    promise: Promise,
+    inputs: JudgeInputs | None = None,
+) -> Licence:
     """The licence of one judge.
 
     Args:
         labels: its scores as they are, higher ones being better, and people's ratings.
         passing: from where on a rating is a pass; promise: that is asked for.
+        inputs: of the judge; None for a column.
     """
     undefined = SELECTED if labels.selected else ""
     if labels.shifted:
@@ -160,6 +167,7 @@ def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:
     return Licence(
         passing=passing,
         promise=promise,
+        inputs=inputs or JudgeInputs(columns=(labels.name,)),
         scores=ScoreSample.of(every, [*map(str, labels.every.unit)]),
         n=len(labels),
         rows=len(every),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from refless.data.records import Predictions, RatedPool
 from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.roles import Kind
+from refless.evaluation.decisions import JudgeInputs
 from refless.evaluation.raters import Raters
 from refless.evaluation.scales import bar_of, bars_of
 from refless.metrics.protocol import Metric, Scores, averaged
@@ -34,7 +35,7 @@ class Question:
             and the others, one after the other.
         passing: from where on is passed, as the user says; by: columns of slices; family: pattern
             of the systems of the judge's own family; lower: score columns that are turned.
-        promise: what a licence is to promise, or None.
+        promise: what a licence is to promise, or None; inputs: of judges that are no column.
         mass: how many outputs in use each rated row, and each other, stands for; None for alike.
     """
 
@@ -47,6 +48,7 @@ class Question:
     seed: int
     lower: tuple[str, ...] = ()
     promise: Promise | None = None
+    inputs: Mapping[str, JudgeInputs] = field(default_factory=dict)
     mass: tuple[FloatArray, FloatArray] | None = None
 
     def unrated(self, name: str) -> FloatArray:

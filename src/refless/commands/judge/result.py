@@ -39,7 +39,6 @@ from refless.report.document import (
     Figure,
     Section,
     SideBySide,
-    State,
     Table,
     folded,
 )
@@ -98,7 +97,7 @@ class JudgeResult(Result):
         design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         columns: by name, cells of the rated texts and of the unrated ones, in files.
-        commands: the lines that do what is advised, by the state of the answer.
+        commands: the line that does what is advised, by judge.
         unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
@@ -115,7 +114,7 @@ class JudgeResult(Result):
     metrics: Mapping[str, Signature]
     listed: IntArray
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
-    commands: Mapping[State, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
     unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
@@ -136,7 +135,7 @@ class JudgeResult(Result):
                 audit,
                 self.people[both],
                 scores[both],
-                self.commands,
+                self.commands.get(audit.name, ""),
                 of_verdicts=self.pool.of_verdicts,
             )
             cards.append(card)
@@ -147,7 +146,8 @@ class JudgeResult(Result):
         rated = counted(len(self.pool), "rated text")
         metrics = counted(len(self.scores), "metric")
         names = metrics if len(self.audits) != 1 else self.audits[0].name
-        cards = self.cards() if self.runs is None else ()
+        licensed = any(audit.licence for audit in self.audits)
+        cards = self.cards() if licensed or self.runs is None else ()
         return Document(
             title=f"{names} on {rated}",
             verdict="" if cards else self._verdict(),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from refless.commands import function_of
 from refless.commands.calls import Call, check_asked, returning
@@ -58,11 +58,11 @@ from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
-from refless.report.document import State
 from refless.report.export import Cell
 from refless.stats.permutation import PERMUTATIONS
 
-JUDGED_ROLES = (*RATED_ROLES, "reference", "weight", "rationale", "run", "mix")
+JUDGE_ALONE = ("reference", "weight", "rationale", "mix")
+JUDGED_ROLES = (*RATED_ROLES, *JUDGE_ALONE, "run")
 JudgedColumns = Annotated[ColumnRoles, about_columns("rating=score", JUDGED_ROLES)]
 
 
@@ -239,7 +239,7 @@ def judge(
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             columns=judge_columns,
-            commands=_commands(read, judged),
+            commands=_commands(read, judged, audits),
             unrated=read.unrated,
             rationales=read.rationales,
             listed=read.listed,
@@ -256,14 +256,33 @@ judge_choices = returning(JudgedResult, NAMES)(judge)
 judge_raters = returning(RatersResult, NAMES)(judge)
 
 
-def _commands(read: ScoredRead, judged: Sequence[str]) -> dict[State, str]:
-    """The line that compares versions with the scores of one judge beside ratings."""
-    if len(judged) > 1 or len({*read.pool.systems}) < 2:
-        return {}
+def _commands(
+    read: ScoredRead, judged: Sequence[str], audits: Sequence[Audit]
+) -> dict[str, str]:
+    """By judge, the line that routes outputs by its licence.
+
+    Without licences it compares versions with the scores of one judge beside ratings.
+    """
     given = this_call().values
-    values = {**given, "outputs": given["rated"], "rated": None}
-    parameters = parameters_of(function_of("compare"))
-    return {"no": Call("compare", parameters, values).line()}
+    licences = {audit.name: audit.licence for audit in audits if audit.licence}
+    columns = given["columns"] or {}
+    routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
+    lines = {}
+    for name, licence in licences.items():
+        values = {**given, "outputs": "OUTPUTS", "licence": "FILE.json"}
+        values["columns"] = routed
+        values["rated"] = given["rated"] if licence.inputs.estimator else None
+        values["score_column"] = name if len(licences) > 1 else None
+        lines[name] = _line("route", values)
+    if not licences and len(judged) == 1 and len({*read.pool.systems}) > 1:
+        values = {**given, "outputs": given["rated"], "rated": None}
+        lines[audits[0].name] = _line("compare", values)
+    return lines
+
+
+def _line(command: str, values: Mapping[str, Any]) -> str:
+    """A command's line with what this one was given, as far as it takes that."""
+    return Call(command, parameters_of(function_of(command)), values).line()
 
 
 def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from refless.commands.judged_by import rubric_of
-from refless.evaluation.decisions import Thresholds
+from refless.evaluation.decisions import JudgeInputs, Thresholds
 from refless.evaluation.judge_shift import ScoreSample
 from refless.files.untrusted import json_of
 from refless.registry.dialect import called
@@ -41,13 +41,14 @@ class StoredLicence:
     """The part of a licence that is read.
 
     Attributes:
-        passing: from where on a rating is a pass; promise: that is kept.
+        passing: from where on a rating is a pass; promise: that is kept; inputs: of the judge.
         scores: of the texts that licensed the judge; passes, fails: the two sides.
         undefined: why nothing may be decided alone, or "".
     """
 
     passing: float
     promise: _Promise
+    inputs: JudgeInputs
     scores: ScoreSample
     passes: _LicensedSide
     fails: _LicensedSide
@@ -78,6 +79,11 @@ class LicensedJudge:
     name: str
     licence: StoredLicence
     signature: Signature
+
+    @property
+    def inputs(self) -> JudgeInputs:
+        """Its input."""
+        return self.licence.inputs
 
 
 def licence_in(

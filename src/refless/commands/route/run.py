@@ -1,17 +1,23 @@
 """route: outputs that a licensed judge decides alone, and those for people."""
 
 import hashlib
+import math
 from collections.abc import Mapping
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.commands.judge_shift import difference_said
 from refless.commands.parameters import (
+    RATED_ROLES,
     About,
     Argument,
+    ColumnRoles,
+    Dimension,
+    Files,
     Folder,
-    RatedColumns,
+    Model,
     RatedReading,
     RowFilter,
     Rubric,
@@ -19,15 +25,18 @@ from refless.commands.parameters import (
     Seed,
     Share,
     SkipBad,
+    about_columns,
     command,
     names_in,
 )
 from refless.commands.route.audit import AuditedSide, audited, is_broken
+from refless.commands.route.forming import estimator_behind, kind_of, scores_of
 from refless.commands.route.licence_file import LicensedJudge, licence_in
 from refless.commands.route.result import TOGETHER, RouteResult
 from refless.commands.rows import ScoredRows, tell
 from refless.commands.warnings import note
 from refless.data.design import Design
+from refless.data.human import unscaled
 from refless.data.records import Outputs
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.evaluation.judge_shift import ScoreSample, shift_between
@@ -39,6 +48,17 @@ from refless.registry.version import __version__
 from refless.report.result import GateRecord
 from refless.report.wording import exact_percent
 
+ROUTED_ROLES = (*RATED_ROLES, "run")
+RoutedColumns = Annotated[ColumnRoles, about_columns("rating=score", ROUTED_ROLES)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedRows(ScoredRows):
+    """The same with the runs of a judge in rows."""
+
+    roles: ClassVar[tuple[str, ...]] = ROUTED_ROLES
+
+
 FileName = Annotated[Folder, About(kind=str, metavar="FILE")]
 
 
@@ -47,13 +67,16 @@ def route(
     outputs: Argument,
     *,
     licence: FileName,
+    rated: Files = None,
+    model: Model = None,
     audit: Share[float] = 0.05,
     rubric: Rubric = None,
     seed: Seed = 0,
-    columns: RatedColumns = None,
+    columns: RoutedColumns = None,
     reading: RatedReading = None,
     skip_bad: SkipBad = False,
     where: RowFilter = None,
+    dimension: Dimension = None,
     score_column: ScoreColumn = None,
 ) -> RouteResult:
     """Decide outputs by a licensed judge: pass, fail, or leave to a person.
@@ -66,7 +89,8 @@ def route(
     Args:
         outputs: Files of outputs with the judge's scores, and with ratings of some.
         licence: JSON of 'refless judge --at-most-wrong': refuses another judge, another rubric, and
-            scores that are spread unlike those that it has seen.
+            scores that are spread unlike those that it has seen. Of votes it names the runs.
+        rated: The rated texts of a licence for texts and scores together; or give a `model`.
         audit: The share of what the judge could decide that people decide, at random.
         rubric: The rubric that the judge followed, if the licence has one.
     """
@@ -74,20 +98,28 @@ def route(
     if len(names) > 1:
         raise UsageError(f"{called('score_column')} takes one judge here")
     judge = licence_in(licence, names[0] if names else None, rubric)
-    rows = ScoredRows(
+    rows = RoutedRows(
         columns=columns,
         reading=reading,
         skip_bad=skip_bad,
         where=where,
-        score_column=judge.name,
+        scale=judge.inputs.scale,
+        dimension=dimension,
+        score_column=judge.inputs.columns,
     )
-    read = read_partly(outputs, rows.to_reading(), None)
+    of_rated = rows.to_reading()
+    estimator = estimator_behind(judge, rated, model, of_rated)
+    beside = replace(of_rated, beside_rated=True)
+    read = read_partly(outputs, beside, None, kind=kind_of(judge.inputs))
     tell(read)
     texts = read.texts
-    scores = texts.score(judge.name)
+    scores = scores_of(judge, texts, estimator)
     _check_shift(judge, texts, scores)
     decisions = judge.licence.thresholds.decisions(scores)
-    audits = _audits(judge, read, decisions)
+    audited = _human(read)
+    if estimator is not None:  # it knows the ratings of these texts
+        audited[np.isin(texts.texts, estimator.rated.texts)] = math.nan
+    audits = _audits(judge, audited, decisions)
     decided = decisions != "person"
     drawn = _drawn(texts, audit, seed) & np.isnan(read.human)
     reasons = np.where(np.isnan(scores), "no score", "between")
@@ -138,12 +170,17 @@ def _drawn(texts: Outputs, audit: float, seed: int) -> BoolArray:
     return np.array(drawn, dtype=bool)
 
 
+def _human(read: PartlyRated) -> FloatArray:
+    """[n] ratings of the outputs in the raters' units, NaN where there is none."""
+    return read.human if read.pool is None else unscaled(read.human, read.pool.scale)
+
+
 def _audits(
-    judge: LicensedJudge, read: PartlyRated, decisions: StringArray
+    judge: LicensedJudge, human: FloatArray, decisions: StringArray
 ) -> dict[str, AuditedSide]:
     """By licensed side, and together, the ratings of texts that the judge decides so."""
-    good = read.human >= judge.licence.passing
-    rated = ~np.isnan(read.human)
+    good = human >= judge.licence.passing
+    rated = ~np.isnan(human)
     sides = judge.licence.thresholds.sides
     wrong = np.where(decisions == "pass", ~good, good)
     decided = {side: rated & (decisions == side) for side in sides}

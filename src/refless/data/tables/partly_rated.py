@@ -33,9 +33,14 @@ from refless.data.tables.rated import (
     sorted_pool,
 )
 from refless.data.tables.reading import PLAIN, Reading
-from refless.data.tables.roles import Columns
+from refless.data.tables.roles import Columns, Kind
 from refless.data.tables.table import Read, RowTable, numbers_of, read_table
-from refless.data.tables.views import check_told_apart, outputs_of_rows, sorted_outputs
+from refless.data.tables.views import (
+    check_told_apart,
+    outputs_of_rows,
+    runs_apart,
+    sorted_outputs,
+)
 from refless.registry.arrays import FloatArray, IntArray, Names
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -76,6 +81,7 @@ def read_partly(
     reading: Reading = PLAIN,
     system: str | None = "",
     needed: Names = ("text",),
+    kind: Kind = "compared",
 ) -> PartlyRated:
     """The outputs in rows from anywhere, with their ratings if they have any; sorted by content.
 
@@ -87,7 +93,7 @@ def read_partly(
         reading: as for `read_pool`.
         system: what the system is called if neither a column nor files say it; None if it need
             not be known.
-        needed: roles that must have a column.
+        needed: roles that must have a column; kind: of the files.
 
     Raises:
         InputError: as `read_pool` and `read_outputs`; no system, a probability outside (0, 1].
@@ -95,7 +101,7 @@ def read_partly(
     """
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
-    table = read_table(rows, reading, "compared", needed)
+    table = runs_apart(read_table(rows, reading, kind, needed))
     return partly_rated(table, reading, system)
 
 

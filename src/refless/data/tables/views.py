@@ -240,6 +240,7 @@ def read_scored(
         group=read.group,
         first_rows=read.first_rows,
         first=read.first,
+        columns=table.roles.columns,
     )
 
 
