@@ -21,7 +21,13 @@ OLD = frozenset(  # words in names of versions that are compared with
 
 
 def card_of_two(
-    comparison: Comparison, field: Field, units: RatingUnits, rests: str, command: str
+    comparison: Comparison,
+    field: Field,
+    units: RatingUnits,
+    rests: str,
+    command: str,
+    *,
+    by: str = "",
 ) -> Card:
     """The card on two versions.
 
@@ -29,6 +35,7 @@ def card_of_two(
         comparison: of the versions; field: their outputs; units: of the ratings.
         rests: what the answer rests on.
         command: the line that chooses what to rate next.
+        by: the end of the question if people did not rate.
     """
     (pair,) = map(_newer_second, comparison.pairs)
     means = {one.name: one.mean.value for one in comparison.standings}
@@ -44,7 +51,7 @@ def card_of_two(
         label = verdict.format(second)
     return Card(
         topic=f"{second} against {first}",
-        question=f"Is {second} better than {first}?",
+        question=f"Is {second} better than {first}{by}?",
         state=state,
         label=label,
         answer=_answer(turned(pair), units, means),
