@@ -1,4 +1,4 @@
-"""The answer of `judge` on ratings alone as a card: whether raters agree, beside what chance gives."""
+"""The answer of `judge` on ratings alone as a card: how far raters agree, beside luck."""
 
 from itertools import pairwise
 
@@ -64,7 +64,7 @@ def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
 
 def _answer(alpha: Estimate, state: State, bars: list[Bar]) -> str:
     """How often two ratings of a text are alike, beside what luck gives."""
-    low, high = alpha.interval
+    low = alpha.interval[0]
     if low != low or not bars:
         return f"Not known: {alpha.undefined or 'all ratings are alike'}."
     alike = bars[0]
