@@ -64,12 +64,15 @@ def card_of_two(
 
 def _newer_second(pair: Pair) -> Pair:
     """The pair with the newer version second, as far as the names tell which that is."""
+    return swapped(pair) if is_older(pair.second, pair.first) else pair
+
+
+def is_older(first: str, second: str) -> bool:
+    """Whether names tell that the first of two versions is the old one."""
     of_first, of_second = (
-        {*re.split(r"[\W_]+", name.casefold())} for name in (pair.first, pair.second)
+        {*re.split(r"[\W_]+", name.casefold())} for name in (first, second)
     )
-    if of_second & OLD and not of_first & OLD:
-        return swapped(pair)
-    return pair
+    return bool(of_first & OLD and not of_second & OLD)
 
 
 def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:

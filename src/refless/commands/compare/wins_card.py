@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.card import NAME, OPEN
+from refless.commands.compare.card import NAME, OPEN, is_older
 from refless.commands.compare.wins import Wins
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
@@ -23,6 +24,9 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         shares: of the choices on each source that the second won.
         rests: what the answer rests on.
     """
+    if is_older(wins.second, wins.first):
+        wins = _swapped(wins)
+        shares = [1 - share for share in shares]
     names = labels([wins.first, wins.second], NAME)
     second = names[wins.second]
     rate = wins.by_item.rate
@@ -55,6 +59,16 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         advice=MORE if better is None else f"take {better}.",
         figures=(picture,),
     )
+
+
+def _swapped(wins: Wins) -> Wins:
+    """The same with the other system first."""
+    rate = wins.by_item
+    low, high = rate.interval
+    turned = replace(
+        rate, rate=1 - rate.rate, interval=(1 - high, 1 - low), centre=1 - rate.centre
+    )
+    return replace(wins, first=wins.second, second=wins.first, by_item=turned)
 
 
 def _answer(wins: Wins, second: str) -> str:

@@ -73,10 +73,14 @@ class WinsResult(Result):
 
     def card(self) -> Card:
         """The answer with its picture."""
-        rests = f"Rests on {counted(self.choices, 'choice')} by people on {self._sources}."
+        rests = (
+            f"Rests on {counted(self.choices, 'choice')} by people on {self._sources}."
+        )
         if len(self.wins) == 1 and self.board is None:
             return card_of_two(self.wins[0], self.shares, rests)
-        return card_of_several(self.wins, self.board, self._sections()[0].figures, rests)
+        return card_of_several(
+            self.wins, self.board, self._sections()[0].figures, rests
+        )
 
     @property
     def _sources(self) -> str:

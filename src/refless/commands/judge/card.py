@@ -68,7 +68,9 @@ def card_of(
     )
 
 
-def card_of_runs(runs: Runs, columns: Sequence[FloatArray], *, of_verdicts: bool) -> Card:
+def card_of_runs(
+    runs: Runs, columns: Sequence[FloatArray], *, of_verdicts: bool
+) -> Card:
     """The card on several runs of one judge.
 
     Args:

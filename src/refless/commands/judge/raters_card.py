@@ -87,7 +87,9 @@ def _rests(agreement: RaterAgreement) -> str:
     mean = agreement.icc_mean.value
     if mean == mean:
         reliability = number(mean, 2)
-        rests += f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
+        rests += (
+            f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
+        )
     return f"{rests}."
 
 

@@ -102,6 +102,8 @@ def _rests(choice: Choice) -> str:
     chosen = f"{choice.n:,} of {counted(choice.units, noun)}"
     how = "by what they teach" if choice.way == "telling" else "at random"
     rests = f"Chosen {how}: {chosen}."
+    if choice.already:
+        rests = f"{rests[:-1]}, beside {choice.already:,} rated already."
     if not choice.curve:
         return rests
     within = f"±{number(choice.within, 2)}"
@@ -111,7 +113,9 @@ def _rests(choice: Choice) -> str:
     if choice.needed:
         more = "more " if choice.already else ""
         return f"{rests} About {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
-    return f"{rests} Not even all of them settle it to {within}: that takes more {unit}s."
+    return (
+        f"{rests} Not even all of them settle it to {within}: that takes more {unit}s."
+    )
 
 
 def _pictures(choice: Choice) -> tuple[Figure, ...]:
