@@ -63,7 +63,7 @@ def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
 
 
 def _answer(alpha: Estimate, state: State, bars: list[Bar]) -> str:
-    """How often two ratings of a text are alike, beside what luck gives."""
+    """The share of alike ratings of a text, beside what luck gives."""
     low = alpha.interval[0]
     if low != low or not bars:
         return f"Not known: {alpha.undefined or 'all ratings are alike'}."

@@ -61,7 +61,7 @@ def _state(choice: Choice) -> tuple[State, str]:
 
 
 def _step(choice: Choice, n: int) -> Step | None:
-    """What so many ratings should bring."""
+    """The width that so many ratings should bring; None if it is not known."""
     return next((step for step in choice.curve if step.n == n), None)
 
 
