@@ -88,7 +88,7 @@ def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> 
     quick = () if goal == "learn" else NEIGHBORS
     ran = chosen(folder, goal, "-o", file, *quick)
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("6 of ")
+    assert ran.out.startswith("Rate these 6 ")
     assert ("What ratings should bring" in ran.out) == (goal != "learn")
     assert not too_wide(ran.out)
     rows = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
@@ -213,7 +213,7 @@ def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> Non
     assert ran.json["units"] == len(asked)
     assert len(ran.json["chosen"]) == sum(asked.values())
     page = run("next", *words, "--goal", "compare", "-n", 100).out
-    assert "together with 28 items rated already (now ±" in " ".join(page.split())
+    assert "beside 28 rated already." in " ".join(page.split())
 
 
 def test_no_rated_text_at_all(folder: Path) -> None:
@@ -240,8 +240,8 @@ def test_other_estimators_choose_at_random_aloud(folder: Path) -> None:
     """Only what has covariances can tell; goals mean and compare work with any."""
     ran = chosen(folder, "learn", *NEIGHBORS)
     assert "BLEU Neighbors cannot tell which ratings teach it most" in ran.err
-    assert "drawn at random" in ran.out
-    assert "should tell the mean rating to ±" in " ".join(
+    assert "Chosen at random" in ran.out
+    assert "should tell the mean to ±" in " ".join(
         chosen(folder, "mean", *NEIGHBORS).out.split()
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from refless.commands.estimating import fitted
-from refless.commands.pairs.judged import recommendation, worth_using
+from refless.commands.pairs.card import card_of_estimates, worth_using
 from refless.commands.pairs.pairwise import Pairwise, pairwise
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
@@ -16,6 +16,10 @@ from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators.gp import GaussianProcess
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
+from refless.report.document import Figure
+from refless.report.templates import drawing
+
+PICTURE = Figure(svg=drawing("chart.svg"), caption="")
 
 
 def pool_of(rows: list[dict[str, Any]], *scores: str) -> RatedPool:
@@ -163,63 +167,35 @@ def test_what_is_better_is_advised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "said"),
+    ("accuracy", "state", "said"),
     [
-        (
-            (0.8, 0.5, 0.6, 0.55),
-            "Use the Gaussian process: it picks .* best baseline, TF-IDF, by",
-        ),
-        ((0.5, 0.5, 0.5, 0.5), "Use none: on these pairs no agreement"),
-        (
-            (0.6, 0.8, 0.6, 0.6),
-            "Use none: length picks .* more often than the Gauss.* by 0.200",
-        ),
-        (
-            (0.6, 0.5, 0.605, 0.55),
-            "No reason to use the Gauss.* is shown: TF-IDF picks .* 0.005",
-        ),
-        (
-            (0.6, 0.5, 0.55, 0.61),
-            "No reason to use the Gauss.* is shown: judge picks .* 0.010",
-        ),
-        (
-            (0.5, 0.5, 0.5, 0.505),
-            "Use none: on these pairs no agreement .*, and judge picks",
-        ),
-        (
-            (0.6, 0.5, 0.605, 0.61),
-            r"shown: judge picks .* 0.010 .*\(so does TF-IDF\)\. The Gauss",
-        ),
-        (
-            (0.5, 0.5, 0.5, 0.8),
-            "Use judge: it picks .* more often than the Gaussian process",
-        ),
-        (
-            (0.6, 0.5, 0.6, 0.9),
-            "Use judge: it picks .* more often than the Gaussian process",
-        ),
-        ((0.6, 0.5, 0.6, 0.6), "it is not shown to do better than TF-IDF"),
+        ((0.8, 0.5, 0.6, 0.55), "yes", "80 % of .*, more often than TF-IDF"),
+        ((0.5, 0.5, 0.5, 0.5), "open", "50 % of the pairs .*, as a coin can be"),
+        ((0.6, 0.8, 0.6, 0.6), "no", "No: length is right more often, in 80 %"),
+        ((0.6, 0.5, 0.605, 0.55), "open", "60 % .*, but TF-IDF may do as well"),
+        ((0.6, 0.5, 0.6, 0.9), "no", "No: judge is right more often, in 90 %"),
     ],
 )
-def test_what_is_said(accuracy: tuple[float, ...], said: str) -> None:
-    """One sentence for each way that it can go."""
+def test_what_is_said(accuracy: tuple[float, ...], state: str, said: str) -> None:
+    """One answer for each way that it can go; a score that is better takes its place."""
     names = ("the Gaussian process", "length", "TF-IDF", "judge")
     columns = {
         name: np.where(np.arange(200) < share * 200, 1.0, -1.0)
         for name, share in zip(names, accuracy, strict=True)
     }
-    sentence = recommendation(
-        ahead_of(200, columns), ("length", "TF-IDF", "judge"), ("judge",)
-    )
-    assert re.search(said, sentence), sentence
+    study = ahead_of(200, columns)
+    card = card_of_estimates(study, names[1:], ("judge",), PICTURE, "refless score")
+    assert re.search(said, card.answer), card.answer
+    assert card.state == state
+    assert len(card.answer.split()) <= 20
+    assert card.command == ("refless score" if state == "yes" else "")
+    assert (card.advice == "use judge.") == ("No: judge" in said)
 
 
 def test_few_pairs_say_nothing() -> None:
     """Fewer than twenty decided pairs."""
     pool = by_hand()
-    study = pairwise(
-        pool, choices_in(pool), {"mine": np.zeros(4)}, seed=0, resamples=40
-    )
-    assert recommendation(study, (), ()) == (
-        "3 decided pairs are too few to tell if an estimator is of use."
-    )
+    columns = {"mine": np.zeros(4), "length": np.zeros(4)}
+    study = pairwise(pool, choices_in(pool), columns, seed=0, resamples=40)
+    card = card_of_estimates(study, ("length",), (), PICTURE, "")
+    assert card.answer == "Not known: 3 decided pairs are too few to tell."

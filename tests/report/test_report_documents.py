@@ -120,7 +120,9 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
 
 def test_stress_counts_what_was_decided() -> None:
     """The verdict counts tests, those without a verdict left out."""
-    assert stressed().verdict == "bleu is fooled by 1 of 2 tests."
+    (card,) = stressed().cards
+    assert card.answer == "bleu is fooled by 1 of 2 tests: stuffing."
+    assert card.state == "no"
     assert stressed().title == "1 scorer under stress on 1 item"
 
 

@@ -17,6 +17,7 @@ from refless.evaluation.planned_look import HARDLY, at_planned_look
 from refless.registry.plural import counted
 from refless.report.wording import labels, percent
 from refless.stats.group_sequential import LookPlan
+from refless.stats.intervals import UNDEFINED, Interval
 
 NAME = 24  # columns of a terminal
 MOST_NAMED = 8  # systems that the first sentence names
@@ -30,11 +31,14 @@ class Racer:
     Attributes:
         name: of the system; rated: its outputs with a rating.
         behind: the system than which it is most clearly shown to be worse; None if it is left.
+        mean, interval: of its ratings, in the raters' units; NaN before the first.
     """
 
     name: str
     rated: int
     behind: str | None
+    mean: float = math.nan
+    interval: Interval = UNDEFINED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,11 @@ def _raced(
         comparison = compared_by(left, race_plan(plan, len(left)))
     racers = tuple(
         Racer(
-            name=standing.name, rated=standing.rated, behind=behind.get(standing.name)
+            name=standing.name,
+            rated=standing.rated,
+            behind=behind.get(standing.name),
+            mean=standing.mean.value,
+            interval=standing.mean.interval,
         )
         for standing in every.standings
     )

@@ -103,6 +103,7 @@ def charted(
     axis: str,
     label: str,
     zero: bool = False,
+    even: float | None = None,
     numeric: tuple[bool, ...] = (),
     lines: tuple[str, ...] = (),
     width: int = 30,
@@ -114,6 +115,7 @@ def charted(
         title: of the section; header: of name, value and the other cells.
         entries: a line, and its cells behind name and value.
         caption: of the chart; axis, label, zero: as of `row_chart`.
+        even: the value that stands for no difference, a line across.
         numeric: as of `Table`; lines: of the section.
         width: columns that a name has at most.
         shares: whether values are shares, told in percent.
@@ -130,6 +132,7 @@ def charted(
         for (line, cells), value in zip(entries, values, strict=True)
     )
     table = Table(header=header, rows=rows, numeric=numeric)
-    svg = row_chart(drawn, axis, label, zero=zero)
+    marks = [] if even is None else [Mark(value=even, style="c3")]
+    svg = row_chart(drawn, axis, label, zero=zero, marks=marks)
     figure = Figure(svg=svg, caption=caption, table=table)
     return Section(title=title, figures=(figure,), table=table, lines=lines)

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import count
@@ -46,14 +47,28 @@ def as_html(document: Document) -> str:
 
 
 def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
-    """The text and tables of a document for a notebook, without any style of their own."""
+    """The document for a notebook: its cards in a style of their own, all else folded away.
+
+    Without cards it is text and tables, without any style.
+    """
+    made = repr((document.title, document.command, document.signatures))
     return rendered(
         "refless.report",
         "fragment.html",
+        document=document,
         sections=[*plain(document)],
         notes=notes,
+        name=hashlib.sha256(made.encode()).hexdigest()[:8],
+        style=_scoped(_resource("report.css") + _resource("cards.css")),
         place=count(1).__next__,
     )
+
+
+def _scoped(style: str) -> str:
+    """The style sheet for what is inside our own element, which stands for the whole page."""
+    inside = re.sub(r"^( *)(?::root|body)( {)", r"\1&\2", style, flags=re.MULTILINE)
+    inside = inside.replace("{ :root {", "{ & {")
+    return f".refless {{\n{inside}\n&  {{ padding: 0.5rem; font-size: 0.95rem; overflow-wrap: anywhere; }}\n}}"
 
 
 def _table_data(outputs: SideBySide | None) -> dict[str, object]:

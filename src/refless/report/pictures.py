@@ -7,7 +7,7 @@ its scores against people's; estimates lie around the line of perfect ones.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from refless.registry.plural import counted
@@ -24,6 +24,7 @@ MOST_LEVELS = 7  # of a grid
 BINS = 5  # of scores that have more
 NAME = 16  # letters of a version
 MOST_DOTS = 1_500
+EVEN = 0.5  # of choices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,38 +60,106 @@ def difference_picture(
         state: of the card; unit: of the axis.
         bar: the least difference that passes a gate.
     """
-    short = labels(names, NAME, "…")
-    old, new = (short[name] for name in names)
+    old, new = _short(names)
     top = _around_zero([value, *interval, bar], "")
     below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
-    piles = _piles(below, differences)
-    tallest = max((pile.count for pile in piles), default=0)
     ends = f"from {number(interval[0])} to {number(interval[1])}"
-    label = f"{new} minus {old}: {number(value)}, 95 % interval {ends}"
-    svg = drawing(
-        "difference.svg",
+    items = counted(len(differences), "item")
+    return _two_sided(
+        top,
+        below,
+        value,
+        interval,
+        differences,
         old=old,
         new=new,
+        side="is better",
+        state=state,
+        signed=_signed,
+        bar=bar,
+        label=f"{new} minus {old}: {number(value)}, 95 % interval {ends}",
+        caption=f"{'Dashed line: the loss that is allowed. ' if bar else ''}Bar: where the "
+        "average difference lies, with 95 % confidence. Below, on a scale of its own: "
+        f"{items} of both, {new} better to the right.",
+    )
+
+
+def preference_picture(
+    names: tuple[str, str],
+    rate: float,
+    interval: Interval,
+    shares: Sequence[float],
+    *,
+    state: str,
+    unit: str,
+) -> Figure:
+    """The share of choices that the new version wins, around 50 %, and that of each source below.
+
+    Args:
+        names: of the old and the new version.
+        rate, interval: the win rate of the new one.
+        shares: of the choices on each source that the new one wins.
+        state: of the card; unit: the noun for what shares are of.
+    """
+    old, new = _short(names)
+    ends = (0.0, EVEN, 1.0)
+    top = Axis(label="", low=0.0, high=1.0, ticks=ends, step=EVEN)
+    below = replace(top, label=f"{unit} by {unit}: share that prefers {new}")
+    return _two_sided(
+        top,
+        below,
+        rate,
+        interval,
+        shares,
+        old=old,
+        new=new,
+        side="is preferred",
+        state=state,
+        signed=percent,
+        label=f"{new} wins {percent(rate)}, 95 % interval "
+        f"from {percent(interval[0])} to {percent(interval[1])}",
+        caption=f"Bar: the share of choices that {new} wins, with 95 % confidence. Below: "
+        f"{counted(len(shares), unit)}, those that prefer {new} to the right.",
+    )
+
+
+def _short(names: tuple[str, str]) -> tuple[str, str]:
+    """Both names cut to fit into a picture."""
+    short = labels(names, NAME, "…")
+    return short[names[0]], short[names[1]]
+
+
+def _two_sided(
+    top: Axis,
+    below: Axis,
+    value: float,
+    interval: Interval,
+    values: Sequence[float],
+    *,
+    caption: str,
+    **shown: object,
+) -> Figure:
+    """An average with its interval on the top axis, and what it is the average of on the other.
+
+    Args:
+        top, below: axes; what is equal stands in their middle.
+        value, interval: the average; values: of items.
+        caption: the words below; shown: what else the drawing needs.
+    """
+    piles = _piles(below, values)
+    tallest = max((pile.count for pile in piles), default=0)
+    svg = drawing(
+        "difference.svg",
         top=top,
         below=below,
         across=across,
         value=value,
         interval=interval,
-        bar=bar,
         piles=piles,
         per_dot=tallest <= HIGHEST,
         tallest=max(tallest, 1),
-        state=state,
-        label=label,
-        signed=_signed,
+        **shown,
     )
-    items = counted(len(differences), "item")
-    caption = (
-        "Bar: where the average difference lies, with 95 % confidence. Below, on a scale of its "
-        f"own: {items} rated for both, {new} better to the right."
-    )
-    if bar:
-        caption = f"Dashed line: the loss that is allowed. {caption}"
     return Figure(svg=svg, caption=caption)
 
 
@@ -104,15 +173,17 @@ def _around_zero(values: Sequence[float], label: str) -> Axis:
 
 
 def _piles(axis: Axis, differences: Sequence[float]) -> list[Pile]:
-    """Items piled up by their difference, rounded to a fortieth of the axis."""
+    """Items piled up by their distance from the middle, rounded to a fortieth of the axis."""
     step = (axis.high - axis.low) / 40
-    counts = Counter(round(value / step) for value in differences)
+    middle = (axis.high + axis.low) / 2
+    counts = Counter(round((value - middle) / step) for value in differences)
     piles = []
     for place, count in sorted(counts.items()):
         style = "same"
         if place:
             style = "new" if place > 0 else "old"
-        piles.append(Pile(at=across(axis, place * step), count=count, style=style))
+        at = across(axis, middle + place * step)
+        piles.append(Pile(at=at, count=count, style=style))
     return piles
 
 
@@ -125,13 +196,20 @@ def _signed(value: float) -> str:
 
 
 def judge_picture(
-    name: str, people: Sequence[float], judge: Sequence[float], *, of_verdicts: bool
+    name: str,
+    people: Sequence[float],
+    judge: Sequence[float],
+    *,
+    of_verdicts: bool,
+    beside: str = "people give",
+    unit: str = "output",
 ) -> Figure:
     """A grid of a judge's scores against people's ratings, with the number of texts in each cell.
 
     Args:
         name: of the judge; people, judge: [n] of the same texts.
         of_verdicts: whether both are passes and fails.
+        beside: the words at the side; unit: the noun for what cells count.
     """
     of_people = _levels(people)
     of_judge = of_people if _within(judge, of_people) else _levels(judge)
@@ -143,7 +221,7 @@ def judge_picture(
     same = of_people == of_judge
     agreeing = sum(count for (x, y), count in cells.items() if same and x == y)
     share = percent(agreeing / len(people)) if people else "-"
-    caption = f"{counted(len(people), 'output')} by both."
+    caption = f"{counted(len(people), unit)} by both."
     if same:
         caption += f" Outlined: the same from both, {share} of them."
     svg = drawing(
@@ -154,7 +232,8 @@ def judge_picture(
         cells=cells,
         most=max(cells.values(), default=1),
         same=same,
-        label=f"{name} against people: {caption}",
+        beside=beside,
+        label=f"{name} beside what {beside}: {caption}",
     )
     return Figure(svg=svg, caption=caption)
 
@@ -223,6 +302,35 @@ def calibration_picture(
         axis_text=_axis_text,
         upwards=upwards,
         label=f"{across_label}, against {upwards}",
+    )
+    return Figure(svg=svg, caption=caption)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A share of what is counted, beside the share that is expected by chance."""
+
+    name: str
+    share: float
+    chance: float
+
+
+def bars_picture(bars: Sequence[Bar], title: str, caption: str) -> Figure:
+    """Shares as bars below each other, each with a hollow one of what chance gives.
+
+    Args:
+        bars: from the top.
+        title: above them; caption: the words below.
+    """
+    most = max(max(bar.share, bar.chance) for bar in bars)
+    said = ", ".join(f"{bar.name} {percent(bar.share)}" for bar in bars)
+    svg = drawing(
+        "bars.svg",
+        bars=bars,
+        title=title,
+        most=most,
+        percent=percent,
+        label=f"{title}: {said}",
     )
     return Figure(svg=svg, caption=caption)
 

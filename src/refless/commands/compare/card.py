@@ -21,7 +21,13 @@ OLD = frozenset(  # words in names of versions that are compared with
 
 
 def card_of_two(
-    comparison: Comparison, field: Field, units: RatingUnits, rests: str, command: str
+    comparison: Comparison,
+    field: Field,
+    units: RatingUnits,
+    rests: str,
+    command: str,
+    *,
+    by: str = "",
 ) -> Card:
     """The card on two versions.
 
@@ -29,6 +35,7 @@ def card_of_two(
         comparison: of the versions; field: their outputs; units: of the ratings.
         rests: what the answer rests on.
         command: the line that chooses what to rate next.
+        by: the end of the question if people did not rate.
     """
     (pair,) = map(_newer_second, comparison.pairs)
     means = {one.name: one.mean.value for one in comparison.standings}
@@ -44,7 +51,7 @@ def card_of_two(
         label = verdict.format(second)
     return Card(
         topic=f"{second} against {first}",
-        question=f"Is {second} better than {first}?",
+        question=f"Is {second} better than {first}{by}?",
         state=state,
         label=label,
         answer=_answer(turned(pair), units, means),
@@ -57,12 +64,15 @@ def card_of_two(
 
 def _newer_second(pair: Pair) -> Pair:
     """The pair with the newer version second, as far as the names tell which that is."""
+    return swapped(pair) if is_older(pair.second, pair.first) else pair
+
+
+def is_older(first: str, second: str) -> bool:
+    """Whether names tell that the first of two versions is the old one."""
     of_first, of_second = (
-        {*re.split(r"[\W_]+", name.casefold())} for name in (pair.first, pair.second)
+        {*re.split(r"[\W_]+", name.casefold())} for name in (first, second)
     )
-    if of_second & OLD and not of_first & OLD:
-        return swapped(pair)
-    return pair
+    return bool(of_first & OLD and not of_second & OLD)
 
 
 def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:

@@ -11,6 +11,7 @@ from refless.commands.compare.wins_result import WinsResult
 from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
+from refless.registry.arrays import BoolArray, FloatArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -36,6 +37,7 @@ def compared_choices(
     compared = np.isin(np.array(pool.systems, dtype=object), systems)
     rows = compared[choices.first] & compared[choices.second]
     groups = len(np.unique(choices.groups[rows]))
+    shares = _shares(pool, choices, rates[0].second, rows)
     signature = Signature("wins").plus(
         ties="half",
         systems=tuple(systems),
@@ -52,9 +54,27 @@ def compared_choices(
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
+        shares=tuple(shares) if len(rates) == 1 else (),
         raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
         signature=signature,
     )
+
+
+def _shares(
+    pool: RatedPool, choices: Choices, second: str, rows: BoolArray
+) -> list[float]:
+    """Of each source the share of its choices that the second of two systems won, ties half.
+
+    Args:
+        pool, choices, second: as of `wins`.
+        rows: [k] the choices between the two.
+    """
+    of_second = np.array([pool.systems[i] == second for i in choices.first.tolist()])
+    share = np.where(of_second, choices.share, 1 - choices.share)[rows]
+    votes = choices.votes[rows]
+    group = codes(choices.groups[rows].tolist())
+    won: FloatArray = np.bincount(group, share * votes) / np.bincount(group, votes)
+    return won.tolist()
 
 
 def _board(

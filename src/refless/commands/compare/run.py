@@ -127,6 +127,7 @@ def compare(
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))
+    next_command = _choosing("compare" if len(systems) == 2 else "best")
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -141,6 +142,7 @@ def compare(
             margin=margin,
             these_items=these_items,
             looks=kind,
+            next_command=next_command,
         )
     _check_margin(margin, used=plan is not None)
     note_scale(inputs.pool)
@@ -162,7 +164,7 @@ def compare(
         looks=kind,
         plan=plan,
         seed=seed,
-        next_command=_choosing("compare" if len(systems) == 2 else "best"),
+        next_command=next_command,
     )
 
 

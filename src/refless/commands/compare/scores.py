@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from refless.commands.compare.document import (
-    MOST_NAMED,
     MOST_PAIRS,
     NAME,
     clearest_pairs,
@@ -16,9 +15,8 @@ from refless.commands.compare.document import (
     part_of,
     turned,
     value_of,
-    why_not,
 )
-from refless.commands.compare.document import verdict as of_ratings
+from refless.commands.compare.scores_card import State, card_of, state_of
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
@@ -31,22 +29,13 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.charts import charted
-from refless.report.document import Document, Section, Table
+from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Result
-from refless.report.wording import (
-    Looks,
-    labels,
-    p_value,
-    question,
-)
+from refless.report.wording import Looks, p_value, question
 
-State = Literal["different", "alike", "undecided"]
-NOT_PEOPLE = (
-    "These are scores of a judge or a metric, not people's ratings: 'refless judge' asks whether "
-    "people agree with them. If people gave them, {} reads them as ratings."
-)
+AS_RATINGS = "If people gave these numbers, {} reads them as ratings."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +72,7 @@ class ScoresResult(Result):
     Attributes:
         metrics, design, margin, these_items, looks: as in `ScoresRecord`.
         fields: what was compared, by metric.
+        next_command: the line that chooses what to have rated.
     """
 
     record = ScoresRecord
@@ -92,6 +82,7 @@ class ScoresResult(Result):
     margin: float
     these_items: bool
     looks: Looks
+    next_command: str
 
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
@@ -102,19 +93,35 @@ class ScoresResult(Result):
             states[name] = tuple(state_of(pair, self.margin) for pair in pairs)
         return states
 
+    def cards(self) -> tuple[Card, ...]:
+        """A card for each metric."""
+        cards = []
+        for name, comparison in self.metrics.items():
+            figures = self._differences(name).figures
+            field = self.fields[name]
+            cards.append(
+                card_of(
+                    name, comparison, field, self.margin, figures, self.next_command
+                )
+            )
+        if len(cards) == 1:
+            return (*cards,)
+        named = zip(cards, self.metrics, strict=True)
+        return tuple(replace(card, topic=name) for card, name in named)
+
     def _shown(self) -> Document:
         holds = question(
             "item", these=self.these_items, looks=self.looks, how="as scored"
         )
         return Document(
             title="Are these runs different",
-            verdict=verdict(self.metrics, self.margin),
+            cards=self.cards(),
             notes=(
-                NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
+                AS_RATINGS.format(called("columns", {"rating": "NAME"})),
                 self.design,
                 holds,
             ),
-            sections=(*map(self._differences, self.metrics), self._systems()),
+            sections=folded((*map(self._differences, self.metrics), self._systems())),
         )
 
     def _differences(self, name: str) -> Section:
@@ -179,6 +186,7 @@ def compared_scores(
     margin: float,
     these_items: bool,
     looks: Looks,
+    next_command: str = "",
 ) -> ScoresResult:
     """Every pair of systems by each column of scores.
 
@@ -187,6 +195,7 @@ def compared_scores(
         systems: in order, the old one first.
         group: as of `compare`.
         margin, these_items, looks: as in `ScoresRecord`.
+        next_command: the line that chooses what to have rated.
     """
     outputs = runs.outputs
     design = Design.of(outputs, group, runs.group)
@@ -212,6 +221,7 @@ def compared_scores(
         margin=margin,
         these_items=these_items,
         looks=looks,
+        next_command=next_command,
         fields=fields,
         signature=signature,
     )
@@ -250,14 +260,6 @@ def _note_missing(outputs: Outputs, name: str, scores: FloatArray) -> None:
         note(f"{name}: {missing} of {counted(len({*keys}), 'output')} have no score")
 
 
-def state_of(pair: Pair, margin: float) -> State:
-    """Whether a difference is ruled out beyond the margin, or shown, or neither."""
-    low, high = pair.difference.interval
-    if margin > 0 and -margin <= low and high <= margin:
-        return "alike"
-    return "different" if pair.shown else "undecided"
-
-
 def _p(pair: Pair) -> str:
     return "-" if math.isnan(pair.p_holm) else p_value(pair.p_holm)
 
@@ -280,51 +282,3 @@ def _all_pairs(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
     for name, comparison in metrics.items():
         pairs += [(name, pair) for pair in comparison.pairs]
     return pairs
-
-
-def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
-    """The runs between which a difference is shown, and by whose scores."""
-    ranked = clearest_first(metrics)
-    if len(ranked) == 1:
-        return _of_pair(*ranked[0], margin)
-    if len(metrics) == 1:
-        ((name, comparison),) = metrics.items()
-        return f"By the scores in '{name}', not by people's: {of_ratings(comparison)}"
-    titles = [
-        _titled(name, pair)
-        for name, pair in ranked
-        if state_of(pair, margin) == "different"
-    ]
-    by = f"by {counted(len(metrics), 'metric')}, not by people's ratings"
-    comparisons = counted(len(ranked), "comparison")
-    if not titles:
-        return f"No difference is shown in any of {comparisons}, {by}."
-    sentence = ", ".join(titles[:MOST_NAMED])
-    if len(titles) > MOST_NAMED:
-        sentence += f" and {len(titles) - MOST_NAMED} more"
-    return f"A difference is shown in {len(titles)} of {comparisons} (Holm), {by}: {sentence}."
-
-
-def _titled(name: str, pair: Pair) -> str:
-    better = turned(pair)
-    short = labels([better.first, better.second], NAME)
-    return f"{short[better.second]} over {short[better.first]} by {name}"
-
-
-def _of_pair(name: str, pair: Pair, margin: float) -> str:
-    """The answer of one metric on two systems."""
-    short = labels([pair.first, pair.second], NAME)
-    both = f"{short[pair.first]} and {short[pair.second]}"
-    if math.isnan(pair.difference.p):
-        return f"Nothing can be said of {both}: {why_not(pair)}."
-    better = turned(pair)
-    by = value_of(better.difference)
-    whose = f"by the scores in '{name}', which are not people's"
-    higher = short[better.second]
-    lower = short[better.first]
-    state = state_of(pair, margin)
-    if state == "alike":
-        return f"{both} are alike within {margin:g}, {whose}: {higher} scores higher by {by}."
-    if state == "different":
-        return f"{higher} scores higher than {lower}, by {by}: {whose}."
-    return f"No difference between {both} is shown, {whose}: {higher} scores higher by {by}."

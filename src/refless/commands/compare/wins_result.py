@@ -16,13 +16,14 @@ from refless.commands.compare.document import (
     rank_range,
 )
 from refless.commands.compare.wins import Wins
+from refless.commands.compare.wins_card import card_of_several, card_of_two
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
-from refless.report.document import Document, Section
+from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels, p_value, with_interval
+from refless.report.wording import p_value, with_interval
 
 NAME = 32  # columns of a terminal
 
@@ -36,6 +37,7 @@ class WinsRecord(Record):
         choices: between the systems compared; groups: sources, or what shared texts connect, that
             these are of.
         board: of more than two systems, or with controls; null if votes do not connect them.
+        shares: of two systems, the share of the choices on each source that the second one won.
     """
 
     command: Literal["compare"] = "compare"
@@ -45,6 +47,7 @@ class WinsRecord(Record):
     groups: Count
     board: Board | None
     wins: tuple[Wins, ...]
+    shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -53,7 +56,7 @@ class WinsResult(Result):
 
     Attributes:
         wins: of every two systems that people chose between.
-        choices, groups, board: as in `WinsRecord`; raters: choices by rater.
+        choices, groups, board, shares: as in `WinsRecord`; raters: choices by rater.
     """
 
     record = WinsRecord
@@ -61,24 +64,39 @@ class WinsResult(Result):
     choices: int
     groups: int
     board: Board | None = None
+    shares: tuple[float, ...] = ()
     raters: Mapping[str, int] = field(default_factory=dict)
 
     def claim(self, goal: str = "") -> Claim:
         """The claim of these choices, for the goal that ends their study."""
         return claim_of_wins(self.wins, goal, lead(self.wins), self.raters)
 
+    def card(self) -> Card:
+        """The answer with its picture."""
+        rests = (
+            f"Rests on {counted(self.choices, 'choice')} by people on {self._sources}."
+        )
+        if len(self.wins) == 1 and self.board is None:
+            return card_of_two(self.wins[0], self.shares, rests)
+        return card_of_several(
+            self.wins, self.board, self._sections()[0].figures, rests
+        )
+
+    @property
+    def _sources(self) -> str:
+        return counted(self.groups, "source")
+
+    def _sections(self) -> tuple[Section, ...]:
+        return (*board_sections(self.board), self._table())
+
     def _shown(self) -> Document:
-        sources = counted(self.groups, "source")
-        choices = f"{counted(self.choices, 'choice')} by people"
-        if len(self.wins) > 1:
-            choices += f", in all {len(self.wins)} pairs of systems,"
-        note = f"{choices} on {sources}, which are drawn as a whole. Ties count half."
-        verdict = lead(self.wins) if self.board is None else leader(self.board)
+        card = self.card()
+        note = f"{self._sources} are drawn as a whole. Ties count half."
         return Document(
-            title="Which system people preferred",
-            verdict=verdict,
+            title=card.topic,
+            cards=(card,),
             notes=(note,),
-            sections=(*board_sections(self.board), self._table()),
+            sections=folded(self._sections()),
         )
 
     def _table(self) -> Section:
@@ -152,44 +170,11 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
         "Expected win rates against a system of average strength, with 95 % intervals.",
         axis="win rate against an average system",
         label="The board",
+        even=0.5,
         lines=tuple(lines),
         width=NAME,
     )
     return (section,)
-
-
-def leader(board: Board) -> str:
-    """The sentence that says who leads, or who is tied for first."""
-    standing = _leader(board)
-    if not board.controls:
-        return standing
-    names = " and ".join(f"'{control.name}'" for control in board.controls)
-    return f"With {names} held equal: {standing}"
-
-
-def _leader(board: Board) -> str:
-    rows = board.rows
-    names = labels([row.name for row in rows], NAME)
-    leaders = [names[row.name] for row in rows if row.ranks[0] == 1]
-    behind = len(rows) - len(leaders)
-    if not behind:
-        strongest = f"{leaders[0]} wins most, but no preference among them is shown"
-        return f"All {len(rows)} systems are tied for first: {strongest}."
-    if len(leaders) == 1:
-        (name,) = leaders
-        ahead = len(rows[0].ahead_of)
-        count = "each" if ahead == behind else str(ahead)
-        return (
-            f"{name} leads: it is preferred to {count} of the other {behind} systems."
-        )
-    listed = ", ".join(leaders[:5])
-    if len(leaders) > 5:
-        listed += ", ..."
-    verb = "is" if behind == 1 else "are"
-    return (
-        f"{len(leaders)} systems are tied for first: {listed}. {counted(behind, 'system')} {verb} "
-        "shown to be behind."
-    )
 
 
 def clearest_first(wins: Sequence[Wins]) -> list[Wins]:

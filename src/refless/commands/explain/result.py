@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.data.human import unscaled
 from refless.data.records import Neighbor, Reason, Scale
 from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
@@ -15,7 +16,8 @@ from refless.estimators.folds import FEWEST
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, Table
+from refless.report.charts import Line, Mark, row_chart
+from refless.report.document import Card, Document, Figure, Section, State, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
@@ -25,11 +27,13 @@ from refless.report.wording import (
     estimator_name,
     number,
     numbers,
-    with_interval,
 )
-from refless.stats.intervals import Interval
+from refless.stats.intervals import UNDEFINED, Interval
 
 LITTLE = 0.005  # of the scale: what adds less is shown together
+MOST_DRAWN = 8  # rated texts
+NAME = 24  # characters of an id on a page
+LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": "Cannot be told"}
 ROOM = 200  # characters of a rated text on a page
 
 
@@ -58,12 +62,13 @@ def _evidence(
     neighbors = explanation.neighbors[:most]
     if not neighbors:
         return ()
+    wide = 10 if room is None else NAME
     room = room or (34 if signed else 42)
     ratings = numbers([neighbor.rating for neighbor in neighbors])
     rows = []
     for neighbor, rating in zip(neighbors, ratings, strict=True):
-        texts = f"{clipped(neighbor.text, room)}\n{_shares(neighbor, room)}"
-        row = (number(neighbor.similarity), rating, clipped(neighbor.id, 10), texts)
+        texts = f"{clipped(neighbor.text, room)}\n{_shares(neighbor, room)}".rstrip()
+        row = (number(neighbor.similarity), rating, clipped(neighbor.id, wide), texts)
         rows.append((f"{neighbor.share:+.3f}", *row) if signed else row)
     header = ("share", "similarity", "rating", "id", "rated text, and what both hold")
     numeric = (True, True, True, False, False)
@@ -89,7 +94,7 @@ def _shares(neighbor: Neighbor, room: int) -> str:
         is_whole = re.search(r"^\w.*\w$", words) and re.search(whole, neighbor.text)
         if is_whole and len(longer) <= room:
             line = longer
-    return line or clipped(f"shares {', '.join(map(repr, neighbor.shared))}", room)
+    return line
 
 
 def _added(
@@ -180,22 +185,70 @@ class ExplainResult(Result):
         """That of the ratings."""
         return self.estimator.rated.scale
 
+    @property
+    def average(self) -> float:
+        """Mean rating of the rated texts, in the raters' units."""
+        rated = self.estimator.rated
+        return float(unscaled(rated.human, rated.scale).mean())
+
+    def card(self) -> Card:
+        """The answer with its picture."""
+        explanation = self.explanation
+        signed = self.signature.name == "gp"
+        mean = self.average
+        state: State = "open"
+        if explanation.low > mean:
+            state = "yes"
+        elif explanation.high < mean:
+            state = "no"
+        found = (explanation.estimate, explanation.low, explanation.high)
+        value, low, high = numbers(found, 2)
+        answer = f"People would give about {value}"
+        if explanation.low == explanation.low:
+            answer += f", but anything between {low} and {high} is possible"
+        if explanation.reason:
+            answer = f"No estimate ({explanation.reason}): {_why(explanation, signed=signed)}"
+        count = " ".join(_count(explanation, signed=signed))
+        return Card(
+            topic="one text",
+            question="Is this text better than the average rated one?",
+            state=state,
+            label=LABELS[state],
+            answer=f"{answer}.",
+            rests=f"Rated texts have {number(mean, 2)} on average. {count}".strip(),
+            advice="read the rated texts that it rests on; decide by the mean of many outputs.",
+            figures=self._pictures(mean),
+        )
+
+    def _pictures(self, mean: float) -> tuple[Figure, ...]:
+        """The estimate, and the ratings of the texts that it rests on; none without any."""
+        explanation = self.explanation
+        if explanation.reason:
+            return ()
+        ends = (explanation.low, explanation.high)
+        lines = [Line(name="this text", value=explanation.estimate, interval=ends)]
+        for neighbor in explanation.neighbors[:MOST_DRAWN]:
+            name = clipped(neighbor.id, NAME)
+            rating = neighbor.rating
+            lines.append(Line(name=name, value=rating, interval=UNDEFINED, style="c1"))
+        svg = row_chart(
+            lines, "rating", "This text", marks=[Mark(value=mean, style="c3")]
+        )
+        caption = (
+            "Line: where people's mean rating lies, with 95 % confidence. Below: rated texts that "
+            "it rests on most. Dashed: the average rated text."
+        )
+        return (Figure(svg=svg, caption=caption),)
+
     def _shown(self, room: int | None = None) -> Document:
         """With room for so many characters of each rated text."""
         explanation = self.explanation
         signed = self.signature.name == "gp"
-        ends = (explanation.low, explanation.high)
-        verdict = f"Estimate {with_interval(explanation.estimate, ends)}"
-        if self.scale is not None:
-            verdict += " on a scale of {:g} to {:g}".format(*self.scale)
-        if explanation.reason:
-            why = _why(explanation, signed=signed)
-            verdict = f"No estimate ({explanation.reason}): {why}"
         return Document(
             title=f"One text explained by {estimator_name(self.signature)}",
-            verdict=f"{verdict}.",
-            notes=(f'"{clipped(self.text, 200)}"', *_count(explanation, signed=signed)),
+            cards=(self.card(),),
             sections=(
+                Section(title="The text", lines=(clipped(self.text, 200),)),
                 *_added(explanation, self.scale, self.estimator.rated.human),
                 *_evidence(explanation, self.most, room, signed=signed),
             ),

@@ -1,8 +1,12 @@
 """The answer of `judge` as a card: its state, few words, one picture, what to do now."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.licence import Licence
 from refless.commands.judge.numbers import NUMBERS
+from refless.commands.judge.repeated import Runs
 from refless.evaluation.uses import FILTER, Use
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
@@ -20,6 +24,8 @@ ADVICE: dict[State, str] = {
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "rate more of what it scored, drawn at random.",
 }
+SAME = 0.9  # share of outputs on which runs are to say the same
+RUNS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
 
 
@@ -60,6 +66,62 @@ def card_of(
         command=command if state == "no" else "",
         figures=(picture,),
     )
+
+
+def card_of_runs(
+    runs: Runs, columns: Sequence[FloatArray], *, of_verdicts: bool
+) -> Card:
+    """The card on several runs of one judge.
+
+    Args:
+        runs: what they have in common.
+        columns: [n] scores of each, NaN where there is none; none where they became one score.
+        of_verdicts: whether scores are passes and fails.
+    """
+    same = 1 - runs.flips.value
+    low, high = (1 - end for end in reversed(runs.flips.interval))
+    state: State = "open"
+    if low >= SAME:
+        state = "yes"
+    elif high < SAME:
+        state = "no"
+    alike = f"All {runs.runs} runs say the same on {percent(same)} of outputs"
+    answer = f"{alike} ({percent(low)} to {percent(high)}); {percent(SAME)} is wanted."
+    if low != low:
+        answer = f"Not known: {runs.flips.undefined or 'too few outputs'}."
+    agreement = (
+        f"{NUMBERS[runs.measure].title} with people: {number(runs.single.value, 2)} by one run, "
+        f"{number(runs.together.value, 2)} by all together."
+    )
+    return Card(
+        topic="runs",
+        question="Does the judge say the same each time?",
+        state=state,
+        label=RUNS[state],
+        answer=answer,
+        rests=f"Rests on {counted(runs.n, 'output')} that all runs scored. {agreement}",
+        advice="one run will do." if state == "yes" else "take several runs together.",
+        figures=_of_runs(columns, of_verdicts=of_verdicts),
+    )
+
+
+def _of_runs(columns: Sequence[FloatArray], *, of_verdicts: bool) -> tuple[Figure, ...]:
+    """Scores of every two runs beside each other, of outputs that both scored."""
+    pairs = []
+    for one, other in combinations(columns, 2):
+        pairs += [*zip(one.tolist(), other.tolist(), strict=True)]
+    both = [(x, y) for x, y in pairs if x == x and y == y]
+    if not both:
+        return ()
+    picture = judge_picture(
+        "another run",
+        [x for x, _ in both],
+        [y for _, y in both],
+        of_verdicts=of_verdicts,
+        beside="one run gives",
+        unit="score",
+    )
+    return (picture,)
 
 
 def _reliability(audit: Audit) -> Figure:

@@ -14,6 +14,7 @@ from refless.commands.judge.rater_profiles import (
     disputes,
     rater_profiles,
 )
+from refless.commands.judge.raters_card import card_of
 from refless.commands.judged_by import labels_of
 from refless.commands.rows import note_ratings
 from refless.commands.validate.findings import drift_lines
@@ -25,15 +26,13 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.charts import Line, charted
-from refless.report.document import Document, Section, Table
+from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import labels, number, percent
 from refless.stats.answers import Estimate
 
-RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
-TENTATIVE = 0.667
 FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
 IN_TERMINAL = 5  # disputed texts
@@ -93,6 +92,10 @@ class RatersResult(Result):
         """Rated texts."""
         return len(self.pool)
 
+    def card(self) -> Card:
+        """The answer with its picture."""
+        return card_of(self.agreement, self.pool.ratings)
+
     def _shown(self) -> Document:
         return self._document(IN_TERMINAL)
 
@@ -103,12 +106,12 @@ class RatersResult(Result):
         """The report with so many disputed texts."""
         return Document(
             title="Do the raters agree",
-            verdict=verdict(self.agreement),
+            cards=(self.card(),),
             notes=(*self._notes(), self.design),
             sections=(
-                _measures(self.agreement),
-                *_raters(self.raters, self.findings),
                 *_disputed(self.disputes, limit),
+                *folded([_measures(self.agreement)]),
+                *folded(_raters(self.raters, self.findings)),
             ),
         )
 
@@ -175,35 +178,6 @@ def agreeing(pool: RatedPool, design: Design) -> RatersResult:
         disputes=disputes(pool, design),
         signature=signature,
     )
-
-
-def verdict(agreement: RaterAgreement) -> str:
-    """Whether raters agree, by Krippendorff's alpha, and what the mean of a text is worth."""
-    alpha = agreement.alpha_ordinal
-    if not agreement.n or alpha.value != alpha.value:
-        return f"Whether the raters agree cannot be told: {alpha.undefined}."
-    value = f"Krippendorff's alpha {cell(alpha)}"
-    return f"{_answer(alpha)}: {value}{_of_means(agreement)}."
-
-
-def _answer(alpha: Estimate) -> str:
-    low, high = alpha.interval
-    if low >= RELIABLE:
-        return f"The raters agree well (the bar is {RELIABLE:g})"
-    if low >= TENTATIVE:
-        return f"The raters agree, enough for tentative conclusions (the bar is {TENTATIVE:g})"
-    if high < TENTATIVE:
-        return f"The raters agree too little to rely on one of them (the bar is {TENTATIVE:g})"
-    return f"Whether the raters agree enough cannot be told (the bar is {TENTATIVE:g})"
-
-
-def _of_means(agreement: RaterAgreement) -> str:
-    """The reliability of the mean of a text's ratings, if that is known."""
-    mean = agreement.icc_mean
-    if mean.value != mean.value:
-        return ""
-    reliability = cell(mean)
-    return f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
 
 
 def _measures(agreement: RaterAgreement) -> Section:

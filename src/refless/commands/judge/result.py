@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.calibration_shown import calibration_sections
-from refless.commands.judge.card import card_of
+from refless.commands.judge.card import card_of, card_of_runs
 from refless.commands.judge.document import (
     audit_sections,
     drift_section,
@@ -126,8 +126,19 @@ class JudgeResult(Result):
         return unscaled(self.pool.human, self.pool.scale)
 
     def cards(self) -> tuple[Card, ...]:
-        """A card for each judge, the one that agrees best with people first."""
-        cards = []
+        """A card for each judge, the one that agrees best with people first; of runs one."""
+        cards: list[Card] = []
+        if self.runs is not None:
+            licensed = any(audit.licence for audit in self.audits)
+            columns = [self.scores[audit.name].segments for audit in self.audits]
+            card = card_of_runs(
+                self.runs,
+                () if licensed else columns,
+                of_verdicts=self.pool.of_verdicts,
+            )
+            if not licensed:
+                return (card,)
+            cards.append(card)
         for audit in self._best_first():
             scores = self.scores[audit.name].segments
             both = ~np.isnan(scores)
@@ -146,22 +157,15 @@ class JudgeResult(Result):
         rated = counted(len(self.pool), "rated text")
         metrics = counted(len(self.scores), "metric")
         names = metrics if len(self.audits) != 1 else self.audits[0].name
-        licensed = any(audit.licence for audit in self.audits)
-        cards = self.cards() if licensed or self.runs is None else ()
+        cards = self.cards()
         return Document(
             title=f"{names} on {rated}",
-            verdict="" if cards else self._verdict(),
+            verdict="" if cards else nearest_to_people(self.meta.segments),
             cards=cards,
             notes=tuple(self._notes(rated, metrics)),
             sections=(*self._uses(), *folded(self._numbers())),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
-
-    def _verdict(self) -> str:
-        """The answer on the runs, else the metrics that agree best."""
-        if self.runs is not None:
-            return runs_lines(self.runs)[0]
-        return nearest_to_people(self.meta.segments)
 
     def _notes(self, rated: str, metrics: str) -> list[str]:
         systems = len(set(self.pool.systems))

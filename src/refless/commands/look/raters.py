@@ -1,20 +1,15 @@
 """Do the people who rate agree? A card from what `judge` says of ratings alone."""
 
-from refless.commands.judge.raters import TENTATIVE, RatersResult, has_several_ratings
+from dataclasses import replace
+
+from refless.commands.judge.raters import RatersResult, has_several_ratings
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import OPEN, Asked, answered, refused
-from refless.commands.look.versions import pictures_of
+from refless.commands.look.asked import Asked, answered, refused
 from refless.registry.errors import InputError
-from refless.report.document import Card, State
+from refless.report.document import Card
 
 TOPIC = "your raters"
 QUESTION = "Do the people who rate agree?"
-LABELS: dict[State, str] = {"yes": "Yes", "no": "No, only weakly", "open": OPEN}
-ADVICE: dict[State, str] = {
-    "yes": "see who differs, and which texts they dispute.",
-    "no": "let them talk about the texts that they dispute, and rate again.",
-    "open": "have more texts rated by two people.",
-}
 
 
 def do_raters_agree(asked: Asked) -> list[Card]:
@@ -30,30 +25,4 @@ def do_raters_agree(asked: Asked) -> list[Card]:
 
 
 def _card(result: RatersResult) -> Card:
-    agreement = result.agreement
-    alpha = agreement.alpha_ordinal
-    low, high = alpha.interval
-    state: State = "open"
-    if low >= TENTATIVE:
-        state = "yes"
-    elif high < TENTATIVE:
-        state = "no"
-    value = f"alpha {alpha.value:.2f} ({low:.2f} to {high:.2f})"
-    answers: dict[State, str] = {
-        "yes": f"They agree: {value}, where {TENTATIVE:.2f} is needed.",
-        "no": f"Only weakly: {value}, where {TENTATIVE:.2f} is needed.",
-        "open": f"Perhaps: {value}, where {TENTATIVE:.2f} is needed.",
-    }
-    if low != low:
-        answers["open"] = f"Not known: {alpha.undefined}."
-    return Card(
-        topic=TOPIC,
-        question=QUESTION,
-        state=state,
-        label=LABELS[state],
-        answer=answers[state],
-        rests=f"Rests on {agreement.n} outputs that two people or more rated.",
-        advice=ADVICE[state],
-        command=result.command,
-        figures=pictures_of(result),
-    )
+    return replace(result.card(), command=result.command)

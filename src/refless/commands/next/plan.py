@@ -29,11 +29,13 @@ from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
-from refless.report.document import Document, Section, Table
+from refless.report.charts import Line, row_chart
+from refless.report.document import Card, Document, Figure, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import number, percent
+from refless.stats.intervals import UNDEFINED
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
 # and of nothing else
@@ -130,24 +132,50 @@ class PlanResult(Result):
     assumed: str
     looks: tuple[LookStep, ...] = ()
 
-    def _shown(self) -> Document:
+    def card(self) -> Card:
+        """The answer with its picture."""
         largest = max(self.goals, key=lambda goal: goal.ratings)
+        beyond = not self.of_ratings and not all(goal.ratings for goal in self.goals)
+        return Card(
+            topic="a plan",
+            question="Is it known what the study takes?",
+            state="open" if beyond else "yes",
+            label="Not within reach" if beyond else "Yes",
+            answer=self._verdict(largest),
+            advice="draw outputs to rate at random:",
+            command=f"refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv",
+            figures=(self._picture(),),
+        )
+
+    def _picture(self) -> Figure:
+        """The ratings that each goal takes, or how exact each becomes with as many as are given."""
+        lines = []
+        for goal in self.goals:
+            value = goal.within if self.of_ratings else float(goal.ratings)
+            lines.append(Line(name=goal.cells[0], value=value, interval=UNDEFINED))
+        axis = "ratings"
+        caption = "Ratings that each goal takes, in 4 of 5 studies."
+        if self.of_ratings:
+            axis = "half the width, or the difference"
+            caption = "How exact each number becomes, in 4 of 5 studies."
+        svg = row_chart(lines, axis, caption.rstrip("."), zero=True)
+        return Figure(svg=svg, caption=caption)
+
+    def _shown(self) -> Document:
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
         table = Table(header=header, rows=tuple(goal.cells for goal in self.goals))
-        draw = f"  refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv"
         title = "How many ratings"
         heading = "What each goal takes"
         if self.of_ratings:
-            title = f"What {largest.ratings:,} ratings show"
+            title = f"What {self.goals[0].ratings:,} ratings show"
             heading = "What they show"
         goals = Section(title=heading, table=table)
         looks = [looks_section(self.looks)] if self.looks else []
-        then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
         return Document(
             title=title,
-            verdict=self._verdict(largest),
+            cards=(self.card(),),
             notes=(self.assumed, NOTES),
-            sections=(goals, *looks, then),
+            sections=folded((goals, *looks)),
         )
 
     def _verdict(self, largest: Planned) -> str:

@@ -1,32 +1,37 @@
 """The result of `refless next`: outputs to have rated, and what their ratings should bring."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from refless.commands.compare.document import of_pair
 from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import race_section
+from refless.commands.next.card import UNITS, card_of
 from refless.commands.next.raters_file import argilla_records, label_studio_tasks
+from refless.commands.side_by_side import side_by_side
 from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
-from refless.evaluation.racing import Race, confidence_said, standing_said
+from refless.evaluation.racing import Race, confidence_said
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, Table
+from refless.registry.signature import digest_of
+from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import (
     about,
     clipped,
-    estimator_name,
     number,
     percent,
 )
 from refless.stats.assurance import SURE
 
 SHOWN = 10  # outputs on a terminal
-ROOM = 46, 200  # characters of a text there, and on a page
+ROOM = 46  # characters of a text there
+BRIEF = 80  # characters of a source in JSON
 WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
 ROLES = {
     "id": "ids",
@@ -42,8 +47,9 @@ class ToRate:
     """One output to have rated.
 
     Attributes:
-        id, system, source: empty where there is no such column; item: also where the source is all
-            that names it.
+        id, system: empty where there is no such column.
+        item: its name; a digest where its source is all that names it.
+        source: the first 80 characters; the rows have it whole.
     """
 
     id: str
@@ -116,17 +122,8 @@ class NextResult(Result):
     rating_columns: tuple[str, ...]
     these_items: bool = False
 
-    def _shown(self) -> Document:
-        return self._document(SHOWN, ROOM[0])
-
-    def _whole(self) -> Document:
-        return self._document(self.choice.n, ROOM[1])
-
     def _json(self) -> Record:
-        chosen = []
-        for row in self._chosen():
-            named = {**row, "item": "" if row["item"] == row["source"] else row["item"]}
-            chosen.append(ToRate(**named))
+        chosen = [ToRate(**row | _brief(row)) for row in self._chosen()]
         n = len(self.outputs)
         these = self.these_items
         return self._record(
@@ -169,32 +166,43 @@ class NextResult(Result):
             dict(zip(ROLES, cells, strict=True)) for cells in zip(*columns, strict=True)
         ]
 
-    def _document(self, most: int, room: int) -> Document:
+    def card(self) -> Card:
+        """The answer with its picture."""
+        advice = command = ""
+        if len(self.choice.rows):
+            names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
+            advice = f"write them with -o to-rate.csv, have {names} filled in, then:"
+            command = self.then
+        return card_of(self.choice, advice, command, rated=bool(self.n_rated))
+
+    def _shown(self) -> Document:
         race = self.choice.race
-        verdict = f"{self._selection()} {self._brings()}"
         notes = [] if race is None else [confidence_said(race)]
-        notes += [*self._settles(), *self._shows(), *self._about(), self.design]
+        notes += [*self._shows(), *self._about(), self.design]
         sections = [] if race is None else [race_section(race)]
-        sections += [*self._curve(), *self._to_rate(most, room)]
-        count = f"{len(self.choice.rows):,}"
-        every = f"of {len(self.outputs):,} outputs"
+        sections += self._curve()
         return Document(
             title="What to have rated next",
-            verdict=verdict.strip(),
+            cards=(self.card(),),
             notes=tuple(notes),
-            facts=(("To rate", count, every),),
-            sections=tuple(sections),
+            sections=(*self._texts(), *folded(sections)),
         )
+
+    def _whole(self) -> Document:
+        """The same with the chosen outputs whole, an item a row."""
+        brief = self._shown()
+        chosen = self.outputs.take(self.choice.rows)
+        unknown = np.full(len(chosen), math.nan)
+        order = np.arange(len(chosen))
+        shown = side_by_side(
+            chosen, unknown, unknown, order, percent=False, doubt=False
+        )
+        sections = tuple(section for section in brief.sections if section.folded)
+        return replace(brief, outputs=shown, sections=sections)
 
     @property
     def _unit(self) -> str:
-        units = {
-            "learn": "different output",
-            "mean": "output",
-            "compare": "item",
-            "best": "item",
-        }
-        return units[self.choice.goal]
+        return UNITS[self.choice.goal]
 
     @property
     def _more(self) -> str:
@@ -208,75 +216,6 @@ class NextResult(Result):
         size = len(self.choice.rows) / self.choice.n
         items = counted(n, f"{self._more}item")
         return f"{items} ({counted(round(n * size), 'rating')})"
-
-    def _selection(self) -> str:
-        """The choice and its method, in words."""
-        choice = self.choice
-        if choice.race is not None:
-            return self._standing(choice.race)
-        both = " and ".join(f"'{clipped(name)}'" for name in choice.systems)
-        units = f"{choice.n:,} of {counted(choice.units, self._unit)}"
-        units += f" that {both} answered" if both else ""
-        if choice.way == "telling":
-            return f"{units}: those that should teach {estimator_name(self.signature)} most."
-        return f"{units}, drawn at random."
-
-    def _standing(self, race: Race) -> str:
-        """The systems that are left in the race, and the ratings that are asked of each."""
-        if not len(self.choice.rows):
-            return standing_said(race)
-        ratings = counted(len(self.choice.rows), "rating")
-        items = counted(self.choice.n, f"{self._more}item")
-        return (
-            f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
-        )
-
-    def _brings(self) -> str:
-        """The interval that the ratings should bring, in words."""
-        choice = self.choice
-        learns = choice.goal == "learn" and choice.way == "telling"
-        if choice.race is not None or learns:
-            return ""
-        step = {step.n: step for step in choice.curve}.get(choice.n)
-        if step is None:
-            return f"What they will bring cannot be told: {self._unknown()}."
-        first = choice.curve[0]
-        aim = "the mean rating" if choice.goal == "mean" else "the mean difference"
-        now = ""
-        if first.n == 0:
-            now = f" (now ±{number(first.width)})"
-            if choice.already:
-                rated = counted(choice.already, self._unit)
-                now = f", together with {rated} rated already{now}"
-        width = f"±{number(step.width)}"
-        if step.n and number(step.low) != number(step.high):
-            width += f" ({number(step.low)} to {number(step.high)})"
-        return f"With estimates they should tell {aim} to {width}{now}."
-
-    def _unknown(self) -> str:
-        """The reason why nothing can be foretold."""
-        if not self.n_rated:
-            return "nothing is rated yet"
-        if self.choice.goal == "learn":
-            return "this estimator does not know how its errors go together"
-        return "the estimator has no held-out errors of these rated texts"
-
-    def _settles(self) -> tuple[str, ...]:
-        """The number of ratings that settle it, in words."""
-        choice = self.choice
-        if not choice.curve:
-            return ()
-        within = f"±{number(choice.within)}"
-        first = choice.curve[0]
-        if first.n == 0 and first.width <= choice.within:
-            return (f"It is known to {within} already.",)
-        if choice.needed:
-            return (f"About {self._ratings(choice.needed)} settle it to {within}.",)
-        units = counted(choice.units, self._unit)
-        every = f"Ratings of all {units} would not settle it to {within}"
-        return (
-            f"{every}, as these are a sample themselves: that takes more {self._unit}s.",
-        )
 
     def _shows(self) -> tuple[str, ...]:
         """The difference of the two systems by today's ratings, and how many would show it."""
@@ -318,18 +257,14 @@ class NextResult(Result):
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, table=table),)
 
-    def _to_rate(self, most: int, room: int) -> tuple[Section, ...]:
-        """The outputs to rate and what to do with them; nothing if none is asked for."""
+    def _texts(self) -> tuple[Section, ...]:
+        """The first outputs to rate; nothing if none is asked for."""
         if not len(self.choice.rows):
             return ()
-        return (*self._texts(most, room), self._next())
-
-    def _texts(self, most: int, room: int) -> tuple[Section, ...]:
-        """The first outputs to rate."""
         roles = tuple(role for role in WIDTHS if role in self._names())
         rows = []
-        for output in self._chosen()[:most]:
-            cells = [clipped(output[role], WIDTHS[role] or room) for role in roles]
+        for output in self._chosen()[:SHOWN]:
+            cells = [clipped(output[role], WIDTHS[role] or ROOM) for role in roles]
             rows.append(tuple(cells))
         numeric = (False,) * len(roles)
         table = Table(header=roles, rows=tuple(rows), numeric=numeric)
@@ -339,10 +274,11 @@ class NextResult(Result):
             return (section,)
         return (section, Section(lines=(f"{more} more: -o to-rate.csv writes all.",)))
 
-    def _next(self) -> Section:
-        """The next steps with the outputs to rate."""
-        names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
-        step = (
-            f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
-        )
-        return Section(title="Then", lines=(step, f"  {self.then}"))
+
+def _brief(row: dict[str, Any]) -> dict[str, str]:
+    """An item and its source in few characters, however long the source is."""
+    item = row["item"]
+    source = row["source"]
+    if item and item == source:
+        item = digest_of([[source]])
+    return {"item": item, "source": clipped(source, BRIEF)}

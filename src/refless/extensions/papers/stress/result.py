@@ -13,7 +13,16 @@ from refless.extensions.papers.stress.rows import (
     relative,
 )
 from refless.registry.plural import counted
-from refless.report.document import Document, Section, Table
+from refless.report.charts import Line, row_chart
+from refless.report.document import (
+    Card,
+    Document,
+    Figure,
+    Section,
+    State,
+    Table,
+    folded,
+)
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
@@ -26,6 +35,16 @@ TITLES = {
     "sentence": "One sentence for everything",
     "useless": "Useless outputs",
     "stuffing": "Stuffed with what was rated highly",
+}
+LABELS: dict[State, str] = {
+    "yes": "Yes, as far as tested",
+    "no": "No, it can be fooled",
+    "open": "Cannot be told yet",
+}
+ADVISED: dict[State, str] = {
+    "yes": "ask 'refless judge' whether people agree with it.",
+    "no": "use it beside people's ratings, and look at the texts that it rates highest.",
+    "open": "give more items, or outputs that no guard warns of.",
 }
 ADVICE = (
     "Scores are no proof of human parity, small differences say little, and a high correlation "
@@ -79,11 +98,11 @@ class StressResult(Result):
         sections: list[Section] = []
         for stressed in self.stressed:
             sections += _sections(stressed)
-        sections.append(Section(lines=(ADVICE,)))
         return Document(
             title=f"{scorers} under stress on {items}",
-            verdict=" ".join(map(_verdict, self.stressed)),
-            sections=tuple(sections),
+            cards=tuple(map(_card, self.stressed)),
+            notes=(ADVICE,),
+            sections=folded(sections),
             signatures=tuple(str(stressed.signature) for stressed in self.stressed),
         )
 
@@ -125,13 +144,50 @@ def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
     }
 
 
-def _verdict(stressed: Stressed) -> str:
-    """The number of tests that fooled a scorer, among those that came to a verdict."""
-    decided = [probe.fooled for probe in stressed.probes if probe.fooled is not None]
-    if not decided:
-        return f"No test could tell whether {stressed.label} can be fooled."
+def _card(stressed: Stressed) -> Card:
+    """The card on a scorer: whether any test fooled it, and what each change does to its scores."""
+    decided = [probe for probe in stressed.probes if probe.fooled is not None]
+    fooled = [probe.name for probe in decided if probe.fooled]
     tests = counted(len(decided), "test")
-    return f"{stressed.label} is fooled by {sum(decided)} of {tests}."
+    state: State = "open"
+    answer = f"No test could tell whether {stressed.label} can be fooled."
+    if fooled:
+        state = "no"
+        answer = f"{stressed.label} is fooled by {len(fooled)} of {tests}: {', '.join(fooled)}."
+    elif decided:
+        state = "yes"
+        answer = f"{stressed.label} is fooled by none of {tests}."
+    return Card(
+        topic=stressed.label,
+        question=f"Does {stressed.label} withstand attempts to fool it?",
+        state=state,
+        label=LABELS[state],
+        answer=answer,
+        advice=ADVISED[state],
+        figures=_pictures(stressed),
+    )
+
+
+def _pictures(stressed: Stressed) -> tuple[Figure, ...]:
+    """Changes of the score in percent, of each row of each test; none without a change."""
+    lines = []
+    for probe in stressed.probes:
+        base, *rows = probe.rows
+        for row in rows:
+            before = abs(base.score)
+            low, high = row.change_interval
+            if row.change == row.change and before:
+                ends = (100 * low / before, 100 * high / before)
+                value = 100 * relative(row, base)
+                style = "c1" if probe.fooled else "c0"
+                lines.append(
+                    Line(name=row.label, value=value, interval=ends, style=style)
+                )
+    if not lines:
+        return ()
+    caption = "Change of the score in percent. Orange: of tests that fooled it."
+    svg = row_chart(lines, "change in %", stressed.label, zero=True)
+    return (Figure(svg=svg, caption=caption),)
 
 
 def _sections(stressed: Stressed) -> list[Section]:

@@ -1,0 +1,161 @@
+"""The answer of `judge` on ratings alone as a card: how far raters agree, beside luck."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from refless.commands.judge.rater_agreement import RaterAgreement
+from refless.data.records import Ratings
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.plural import counted
+from refless.report.document import Card, State
+from refless.report.pictures import Bar, bars_picture
+from refless.report.wording import number, percent
+from refless.stats.answers import Estimate
+
+RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
+TENTATIVE = 0.667
+MOST = 6  # points apart that have a bar each
+BINS = 5  # of wider scales
+SAME = "the same"
+TITLE = "two ratings of one text"
+CAPTION = (
+    "Filled: how far two ratings of one text are apart. Hollow: two ratings of any texts, as luck "
+    "would have it."
+)
+LEADS: dict[State, str] = {
+    "yes": "They agree",
+    "no": "Only weakly",
+    "open": "Perhaps",
+}
+LABELS: dict[State, str] = {
+    "yes": "Yes",
+    "no": "No, only weakly",
+    "open": "Cannot be told yet",
+}
+ADVICE: dict[State, str] = {
+    "yes": "see who differs, and which texts they dispute.",
+    "no": "let them talk about the texts that they dispute, and rate again.",
+    "open": "have more texts rated by two people.",
+}
+
+
+def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
+    """The card on raters; ratings: of all texts, in the raters' units."""
+    alpha = agreement.alpha_ordinal
+    low, high = alpha.interval
+    state: State = "open"
+    if low >= TENTATIVE:
+        state = "yes"
+    elif high < TENTATIVE:
+        state = "no"
+    bars = _bars(ratings)
+    return Card(
+        topic="your raters",
+        question="Do the people who rate agree?",
+        state=state,
+        label=LABELS[state],
+        answer=_answer(alpha, state, bars),
+        rests=_rests(agreement),
+        advice=ADVICE[state],
+        figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),
+    )
+
+
+def _answer(alpha: Estimate, state: State, bars: list[Bar]) -> str:
+    """The share of alike ratings of a text, beside what luck gives."""
+    low = alpha.interval[0]
+    if low != low or not bars:
+        return f"Not known: {alpha.undefined or 'all ratings are alike'}."
+    alike = bars[0]
+    apart = "the same" if alike.name == SAME else f"{alike.name} apart"
+    lead = "They agree well" if low >= RELIABLE else LEADS[state]
+    luck = f"luck gives {percent(alike.chance)}"
+    return (
+        f"{lead}: two ratings of a text are {apart} in {percent(alike.share)}, {luck}."
+    )
+
+
+def _rests(agreement: RaterAgreement) -> str:
+    """The texts, alpha with the bar that it is held to, and what a mean is worth."""
+    rests = f"Rests on {counted(agreement.n, 'text')} with two ratings or more"
+    alpha = agreement.alpha_ordinal
+    low, high = alpha.interval
+    if low == low:
+        value = f"{number(alpha.value, 2)} ({number(low, 2)} to {number(high, 2)})"
+        rests += f": alpha {value}, where {TENTATIVE:g} is needed"
+    mean = agreement.icc_mean.value
+    if mean == mean:
+        reliability = number(mean, 2)
+        rests += (
+            f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
+        )
+    return f"{rests}."
+
+
+def _bars(ratings: Ratings) -> list[Bar]:
+    """Pairs of ratings of one text by how far apart they are; none without such pairs."""
+    several = np.bincount(ratings.text)[ratings.text] > 1
+    values = ratings.values[several]
+    if not len(values) or not np.ptp(values):
+        return []
+    steps = _steps(values)
+    apart = shares_apart(values, ratings.text[several], steps)
+    chance = shares_by_chance(values, steps)
+    return [
+        Bar(name=name, share=share, chance=luck)
+        for name, share, luck in zip(_names(steps), apart, chance, strict=True)
+    ]
+
+
+def _steps(values: FloatArray) -> list[float]:
+    """The largest distance in each bar: whole points if they are few, else fifths of the range."""
+    span = float(np.ptp(values))
+    if span <= MOST and not np.any(values % 1):
+        return [float(k) for k in range(int(span) + 1)]
+    return [span * (k + 1) / BINS for k in range(BINS)]
+
+
+def _names(steps: list[float]) -> list[str]:
+    if steps[0] == 0:
+        return [SAME, *(f"{step:g} apart" for step in steps[1:])]
+    starts = [0.0, *steps[:-1]]
+    return [f"{a:.3g} to {b:.3g}" for a, b in zip(starts, steps, strict=True)]
+
+
+def shares_apart(values: FloatArray, text: IntArray, steps: list[float]) -> list[float]:
+    """The share of pairs of ratings of one text with at most each distance, and more than the last.
+
+    A text counts as often as it has ratings, as in Krippendorff's alpha (2004, page 219).
+
+    Args:
+        values, text: [n] ratings, and the text of each, which has two or more.
+        steps: the largest distances, upwards.
+    """
+    order = np.argsort(text, kind="stable")
+    values = values[order]
+    text = text[order]
+    size = np.bincount(text)[text]
+    below = np.zeros(len(steps))
+    for lag in range(1, int(size.max())):
+        same = text[lag:] == text[:-lag]
+        apart = np.abs(values[lag:] - values[:-lag])[same]
+        weight = 1.0 / (size[lag:][same] - 1)
+        below += [weight[apart <= step * (1 + 1e-12)].sum() for step in steps]
+    return _between(2 * below / len(values))
+
+
+def shares_by_chance(values: FloatArray, steps: list[float]) -> list[float]:
+    """The same of every two of these ratings, of whatever texts."""
+    values = np.sort(values)
+    n = len(values)
+    below = []
+    for step in steps:
+        ends = np.searchsorted(values, values + step * (1 + 1e-12), side="right")
+        below.append(2 * float((ends - np.arange(n) - 1).sum()) / (n * (n - 1)))
+    return _between(np.array(below))
+
+
+def _between(below: FloatArray) -> list[float]:
+    """Shares up to each step less those up to the one before."""
+    return [float(b - a) for a, b in pairwise([0.0, *below.tolist()])]

@@ -1,0 +1,168 @@
+"""The answer of `next` as a card: what to have rated, what it brings, one picture."""
+
+import math
+from collections.abc import Sequence
+
+from refless.commands.next.active_learning import Choice, Step
+from refless.evaluation.racing import Race, standing_said
+from refless.registry.plural import counted
+from refless.report.charts import Line, Mark, row_chart
+from refless.report.document import Card, Figure, State
+from refless.report.wording import number
+
+OPEN = "Cannot be told yet"
+QUESTIONS = {
+    "learn": "Is it known which outputs teach the estimates most?",
+    "mean": "Will these ratings settle the mean?",
+    "compare": "Will these ratings settle the difference?",
+    "best": "Is the best version known?",
+}
+UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
+NOTHING_RATED = "nothing is rated yet"
+
+
+def card_of(choice: Choice, advice: str, command: str, *, rated: bool) -> Card:
+    """The card on what is chosen, in the raters' units.
+
+    Args:
+        choice: what to have rated, and what it should bring.
+        advice: what to do with it; command: the line that reads the ratings.
+        rated: whether anything is rated already.
+    """
+    state, label = _state(choice)
+    return Card(
+        topic="what to rate",
+        question=QUESTIONS[choice.goal],
+        state=state,
+        label=label,
+        answer=_answer(choice, rated=rated),
+        rests=_rests(choice),
+        advice=advice,
+        command=command,
+        figures=_pictures(choice),
+    )
+
+
+def _state(choice: Choice) -> tuple[State, str]:
+    """Whether the chosen ratings settle the question."""
+    if choice.race is not None:
+        left = choice.race.left
+        return ("yes", f"Yes, {left[0]}") if len(left) == 1 else ("open", OPEN)
+    if choice.way == "telling":
+        return "yes", "Yes"
+    if not choice.curve:
+        return "open", OPEN
+    step = _step(choice, choice.n)
+    if step is not None and step.width <= choice.within:
+        return "yes", "Yes"
+    if choice.needed:
+        return "with", f"With {counted(choice.needed, UNITS[choice.goal])}"
+    return "no", "No, not all there are"
+
+
+def _step(choice: Choice, n: int) -> Step | None:
+    """The width that so many ratings should bring; None if it is not known."""
+    return next((step for step in choice.curve if step.n == n), None)
+
+
+def _answer(choice: Choice, *, rated: bool) -> str:
+    if choice.race is not None:
+        return _of_race(choice, choice.race)
+    rate = f"Rate these {counted(choice.n, UNITS[choice.goal])}"
+    if choice.way == "telling":
+        return f"{rate}: they should teach the estimates most."
+    step = _step(choice, choice.n)
+    if step is None:
+        why = "their errors are unknown" if rated else NOTHING_RATED
+        return f"{rate}, drawn at random. What they bring cannot be told: {why}."
+    aim = "mean" if choice.goal == "mean" else "difference"
+    now = _step(choice, 0)
+    today = "" if now is None else f"; today it is ±{number(now.width, 2)}"
+    return f"{rate}: that should tell the {aim} to ±{number(step.width, 2)}{today}."
+
+
+def _of_race(choice: Choice, race: Race) -> str:
+    """The versions that are left, and what to rate of them."""
+    standing = standing_said(race)
+    if len(race.left) > 3:
+        standing = f"{len(race.left)} of {len(race.systems)} systems are left."
+    if not len(choice.rows):
+        return standing
+    more = "more " if race.items else ""
+    return f"{standing} Rate {counted(choice.n, f'{more}item')} of each."
+
+
+def _rests(choice: Choice) -> str:
+    """The choice, and the ratings that settle the question."""
+    if choice.race is not None:
+        race = choice.race
+        return f"Rests on {race.items:,} of {counted(race.planned, 'item')}."
+    unit = UNITS[choice.goal]
+    noun = f"different {unit}" if choice.goal == "learn" else unit
+    chosen = f"{choice.n:,} of {counted(choice.units, noun)}"
+    how = "by what they teach" if choice.way == "telling" else "at random"
+    rests = f"Chosen {how}: {chosen}."
+    if choice.already:
+        rests = f"{rests[:-1]}, beside {choice.already:,} rated already."
+    if not choice.curve:
+        return rests
+    within = f"±{number(choice.within, 2)}"
+    first = choice.curve[0]
+    if first.n == 0 and first.width <= choice.within:
+        return f"{rests} It is known to {within} already."
+    if choice.needed:
+        more = "more " if choice.already else ""
+        return f"{rests} About {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
+    return (
+        f"{rests} Not even all of them settle it to {within}: that takes more {unit}s."
+    )
+
+
+def _pictures(choice: Choice) -> tuple[Figure, ...]:
+    """The width of the interval after so many ratings, or the versions in a race."""
+    if choice.race is not None:
+        return _race_picture(choice.race)
+    if not choice.curve:
+        return ()
+    unit = UNITS[choice.goal]
+    marks = [Mark(value=choice.within, style="c1")]
+    caption = (
+        "Half the width of the 95 % interval after so many ratings, in the raters' units; nine of "
+        "ten lie on the line. Dashed: narrow enough."
+    )
+    if choice.pair is not None and not math.isnan(choice.pair.difference.value):
+        marks.append(Mark(value=abs(choice.pair.difference.value), style="c3"))
+        caption += " Dots and dashes: today's difference."
+    lines = [
+        Line(
+            name=_after(step.n, unit), value=step.width, interval=(step.low, step.high)
+        )
+        for step in choice.curve
+    ]
+    svg = row_chart(lines, "± around it", "Width", zero=True, marks=marks)
+    return (Figure(svg=svg, caption=caption),)
+
+
+def _after(n: int, unit: str) -> str:
+    return f"{n:,} {unit}s" if n else "today"
+
+
+def _race_picture(race: Race) -> tuple[Figure, ...]:
+    """The means of the versions, those in grey that are dropped; none before the first rating."""
+    racers: Sequence[Line] = [
+        Line(
+            name=racer.name,
+            value=racer.mean,
+            interval=racer.interval,
+            style="c0" if racer.behind is None else "c3",
+        )
+        for racer in race.systems
+    ]
+    if not race.items:
+        return ()
+    caption = (
+        "Mean ratings with 95 % intervals. Grey: shown to be worse than another version, so it "
+        "is dropped."
+    )
+    svg = row_chart(racers, "mean rating", "The race")
+    return (Figure(svg=svg, caption=caption),)
