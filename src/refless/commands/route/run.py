@@ -116,10 +116,10 @@ def route(
     scores = scores_of(judge, texts, estimator)
     _check_shift(judge, texts, scores)
     decisions = judge.licence.thresholds.decisions(scores)
-    audited = _human(read)
+    people = _human(read)
     if estimator is not None:  # it knows the ratings of these texts
-        audited[np.isin(texts.texts, estimator.rated.texts)] = math.nan
-    audits = _audits(judge, audited, decisions)
+        people[np.isin(texts.texts, estimator.rated.texts)] = math.nan
+    audits = _audits(judge, people, decisions)
     decided = decisions != "person"
     drawn = _drawn(texts, audit, seed) & np.isnan(read.human)
     reasons = np.where(np.isnan(scores), "no score", "between")
