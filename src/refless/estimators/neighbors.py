@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,11 @@ from refless.estimators.intervals import (
 )
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import THREADS, Estimator, one_output
+from refless.files.arrays import Array, Arrays, array_of, require
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
-from refless.metrics.kernels.bleu import BleuStar
+from refless.metrics.kernels.bleu import BleuStar, PreparedBleu
+from refless.metrics.kernels.dense import Dense
+from refless.metrics.kernels.stored import arrays_of, names_of, prepared_in
 from refless.metrics.matching import Exclusions, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.signature import Signature
@@ -167,21 +171,66 @@ class BLEUNeighbors(Estimator):
 
         Texts of one source are left out together.
         """
-        key = str(self.signature())
+        return self._held_out()[1]
+
+    def _held_out(self) -> tuple[FloatArray, Residuals]:
+        """See `Neighborhood`, for the rule as it is now."""
         state: Neighborhood = self._state()
-        if key not in state.residuals:
-            rated = state.rated
-            labels = self._labels(rated)
-            rng = np.random.default_rng(0)
-            rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
-            texts = rated.take(rows)
-            errors = {}
-            for way, groups in held_out_ways(rated, labels).items():
+        rule = replace(self.rule(), threads=None)
+        if rule not in state.held_out:
+            labels, rows = self._calibration(state.rated)
+            texts = state.rated.take(rows)
+            errors = []
+            for groups in held_out_ways(state.rated, labels).values():
                 hidden = hold_out(groups[rows], groups)
                 values, _, _ = self._matched(state, as_outputs(texts), hidden)
-                errors[way] = texts.human - values
-            state.residuals[key] = residuals_in(texts, picked(labels, rows), **errors)
-        return state.residuals[key]
+                errors.append(texts.human - values)
+            state.held_out[rule] = self._residuals_in(state.rated, np.array(errors))
+        return state.held_out[rule]
+
+    def _calibration(self, rated: RatedPool) -> tuple[tuple[str, ...], IntArray]:
+        """What rated texts belong to, and rows of those whose held-out errors are taken."""
+        rng = np.random.default_rng(0)
+        rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
+        return self._labels(rated), rows
+
+    def _residuals_in(
+        self, rated: RatedPool, errors: FloatArray
+    ) -> tuple[FloatArray, Residuals]:
+        """[ways, texts] errors with the residuals made of them."""
+        labels, rows = self._calibration(rated)
+        ways = dict(zip(held_out_ways(rated, labels), errors, strict=True))
+        return errors, residuals_in(rated.take(rows), picked(labels, rows), **ways)
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """Held-out errors, and n-grams with their postings."""
+        prepared = self._state().prepared
+        arrays: Arrays = {"held_out": self._held_out()[0]}
+        if isinstance(prepared, PreparedBleu):
+            arrays |= arrays_of(prepared)
+        return {}, arrays
+
+    def _relearn(
+        self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> Neighborhood:
+        kernel = self._kernel()
+        names = {"held_out"}
+        if isinstance(kernel, BleuStar):
+            names |= names_of(kernel.shape)
+        is_whole = not facts and names == {*arrays}
+        require(is_whole, "the arrays are not those of its kernel")
+        if isinstance(kernel, BleuStar):
+            prepared: Dense = prepared_in(pool.texts, kernel.shape, arrays)
+        else:
+            prepared = kernel.prepare(pool.texts)
+        labels, rows = self._calibration(pool)
+        shape = (len(held_out_ways(pool, labels)), len(rows))
+        errors = array_of(arrays, "held_out", shape)
+        require(not bool(np.isinf(errors).any()), "an error is infinite")
+        state = Neighborhood.of(pool, prepared, fingerprint(pool))
+        rule = replace(self.rule(), threads=None)
+        state.held_out[rule] = self._residuals_in(pool, errors)
+        return state
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
