@@ -47,6 +47,27 @@ CALIBRATION_TEXTS = 2_000
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calibration:
+    """The rated texts whose held-out errors are taken.
+
+    Attributes:
+        rated: [n] all of them; labels: [n] what each belongs to.
+        rows: those that are drawn; ways: see `held_out_ways`.
+    """
+
+    rated: RatedPool
+    labels: tuple[str, ...]
+    rows: IntArray
+    ways: Mapping[str, IntArray]
+
+    def residuals(self, errors: FloatArray) -> tuple[FloatArray, Residuals]:
+        """[ways, rows] errors, and what intervals make of them."""
+        texts = self.rated.take(self.rows)
+        by_way = dict(zip(self.ways, errors, strict=True))
+        return errors, residuals_in(texts, picked(self.labels, self.rows), **by_way)
+
+
 @dataclass(kw_only=True, repr=False)
 class BLEUNeighbors(Estimator):
     """Nearest-neighbours estimate of quality, with abstention.
@@ -178,29 +199,21 @@ class BLEUNeighbors(Estimator):
         state: Neighborhood = self._state()
         rule = replace(self.rule(), threads=None)
         if rule not in state.held_out:
-            labels, rows = self._calibration(state.rated)
-            texts = state.rated.take(rows)
+            drawn = self._calibration(state.rated)
+            texts = state.rated.take(drawn.rows)
             errors = []
-            for groups in held_out_ways(state.rated, labels).values():
-                hidden = hold_out(groups[rows], groups)
+            for groups in drawn.ways.values():
+                hidden = hold_out(groups[drawn.rows], groups)
                 values, _, _ = self._matched(state, as_outputs(texts), hidden)
                 errors.append(texts.human - values)
-            state.held_out[rule] = self._residuals_in(state.rated, np.array(errors))
+            state.held_out[rule] = drawn.residuals(np.array(errors))
         return state.held_out[rule]
 
-    def _calibration(self, rated: RatedPool) -> tuple[tuple[str, ...], IntArray]:
-        """What rated texts belong to, and rows of those whose held-out errors are taken."""
+    def _calibration(self, rated: RatedPool) -> _Calibration:
         rng = np.random.default_rng(0)
         rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
-        return self._labels(rated), rows
-
-    def _residuals_in(
-        self, rated: RatedPool, errors: FloatArray
-    ) -> tuple[FloatArray, Residuals]:
-        """[ways, texts] errors with the residuals made of them."""
-        labels, rows = self._calibration(rated)
-        ways = dict(zip(held_out_ways(rated, labels), errors, strict=True))
-        return errors, residuals_in(rated.take(rows), picked(labels, rows), **ways)
+        labels = self._labels(rated)
+        return _Calibration(rated, labels, rows, held_out_ways(rated, labels))
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
         """Held-out errors, and n-grams with their postings."""
@@ -223,13 +236,13 @@ class BLEUNeighbors(Estimator):
             prepared: Dense = prepared_in(pool.texts, kernel.shape, arrays)
         else:
             prepared = kernel.prepare(pool.texts)
-        labels, rows = self._calibration(pool)
-        shape = (len(held_out_ways(pool, labels)), len(rows))
+        drawn = self._calibration(pool)
+        shape = (len(drawn.ways), len(drawn.rows))
         errors = array_of(arrays, "held_out", shape)
         require(not bool(np.isinf(errors).any()), "an error is infinite")
         state = Neighborhood.of(pool, prepared, fingerprint(pool))
         rule = replace(self.rule(), threads=None)
-        state.held_out[rule] = self._residuals_in(pool, errors)
+        state.held_out[rule] = drawn.residuals(errors)
         return state
 
     def explain(
