@@ -221,7 +221,7 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "another one": (
         lambda facts: facts.update(estimator="bleu-neighbors"),
-        "more than there is to learn",
+        "the arrays are not those of its kernel",
     ),
     "more learned": (
         lambda facts: facts["learned"].update(more=1),
@@ -266,6 +266,11 @@ def test_facts_that_lie_are_refused(tmp_path: Path, how: str) -> None:
         ("meaning", np.nan, "a vector is neither of length 1 nor 0"),
         ("meaning", 3.0, "a vector is neither of length 1 nor 0"),
         ("source_meaning", np.inf, "a vector is neither of length 1 nor 0"),
+        ("alpha", np.nan, "alpha has a number out of range"),
+        ("directions", 1e99, "directions has a number out of range"),
+        ("numbers", np.inf, "numbers has a number out of range"),
+        ("ones", -1e9, "ones have no sum"),
+        ("held_out", np.inf, "held_out has an infinite number"),
     ],
 )
 def test_numbers_that_lie_are_refused(
@@ -275,6 +280,30 @@ def test_numbers_that_lie_are_refused(
     path = tmp_path / "m.safetensors"
     model = GaussianProcess()
     refless.save(model.fit(simulate(20, seed=2).pool), path)
+    changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
+    with pytest.raises(InputError, match=message):
+        refless.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("held_out", -np.inf, "an error is infinite"),
+        ("firsts 2", 1, "firsts 2 begins elsewhere"),
+        ("firsts 3", 2**40, "firsts 3 begins elsewhere"),
+        ("entry_starts", -1, "entry_starts begins elsewhere"),
+        ("entry_blocks", 1, "entry_blocks has a number outside 0 to 0"),
+        ("members", 60, "a member is in no block"),
+        ("common", -2, "common has a number outside"),
+        ("words", 3, "words begins elsewhere"),
+    ],
+)
+def test_postings_that_lead_elsewhere_are_refused(
+    tmp_path: Path, name: str, value: float, message: str
+) -> None:
+    """Before a compiled loop reads or writes there: there are 60 texts, in one block."""
+    path = tmp_path / "m.safetensors"
+    refless.save(estimator_of("bleu-neighbors").fit(simulate(60, seed=2).pool), path)
     changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
     with pytest.raises(InputError, match=message):
         refless.load(path)

@@ -55,14 +55,15 @@ class Neighborhood:
     Attributes:
         rated: in canonical order (S).
         fingerprint: of the pool's content.
-        residuals: those of signatures that were asked for.
+        held_out: [ways, texts] held-out errors of some, and what intervals make of them, by the
+            rules that were asked for.
     """
 
     rated: RatedPool
     prepared: Dense
     fingerprint: str
     human: ExactRatings
-    residuals: dict[str, Residuals] = field(default_factory=dict)
+    held_out: dict[Rule, tuple[FloatArray, Residuals]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rated: RatedPool, prepared: Dense, fingerprint: str) -> Neighborhood:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,11 @@ from refless.estimators.intervals import (
 )
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import THREADS, Estimator, one_output
+from refless.files.arrays import Array, Arrays, array_of, require
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
-from refless.metrics.kernels.bleu import BleuStar
+from refless.metrics.kernels.bleu import BleuStar, PreparedBleu
+from refless.metrics.kernels.dense import Dense
+from refless.metrics.kernels.stored import arrays_of, names_of, prepared_in
 from refless.metrics.matching import Exclusions, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.signature import Signature
@@ -41,6 +45,27 @@ from refless.stats.intervals import conformal_radius
 # held-out residuals for intervals come from at most so many texts
 CALIBRATION_TEXTS = 2_000
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calibration:
+    """The rated texts whose held-out errors are taken.
+
+    Attributes:
+        rated: [n] all of them; labels: [n] what each belongs to.
+        rows: those that are drawn; ways: see `held_out_ways`.
+    """
+
+    rated: RatedPool
+    labels: tuple[str, ...]
+    rows: IntArray
+    ways: Mapping[str, IntArray]
+
+    def residuals(self, errors: FloatArray) -> tuple[FloatArray, Residuals]:
+        """[ways, rows] errors, and what intervals make of them."""
+        texts = self.rated.take(self.rows)
+        by_way = dict(zip(self.ways, errors, strict=True))
+        return errors, residuals_in(texts, picked(self.labels, self.rows), **by_way)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -167,21 +192,58 @@ class BLEUNeighbors(Estimator):
 
         Texts of one source are left out together.
         """
-        key = str(self.signature())
+        return self._held_out()[1]
+
+    def _held_out(self) -> tuple[FloatArray, Residuals]:
+        """See `Neighborhood`, for the rule as it is now."""
         state: Neighborhood = self._state()
-        if key not in state.residuals:
-            rated = state.rated
-            labels = self._labels(rated)
-            rng = np.random.default_rng(0)
-            rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
-            texts = rated.take(rows)
-            errors = {}
-            for way, groups in held_out_ways(rated, labels).items():
-                hidden = hold_out(groups[rows], groups)
+        rule = replace(self.rule(), threads=None)
+        if rule not in state.held_out:
+            drawn = self._calibration(state.rated)
+            texts = state.rated.take(drawn.rows)
+            errors = []
+            for groups in drawn.ways.values():
+                hidden = hold_out(groups[drawn.rows], groups)
                 values, _, _ = self._matched(state, as_outputs(texts), hidden)
-                errors[way] = texts.human - values
-            state.residuals[key] = residuals_in(texts, picked(labels, rows), **errors)
-        return state.residuals[key]
+                errors.append(texts.human - values)
+            state.held_out[rule] = drawn.residuals(np.array(errors))
+        return state.held_out[rule]
+
+    def _calibration(self, rated: RatedPool) -> _Calibration:
+        rng = np.random.default_rng(0)
+        rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
+        labels = self._labels(rated)
+        return _Calibration(rated, labels, rows, held_out_ways(rated, labels))
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """Held-out errors, and n-grams with their postings."""
+        prepared = self._state().prepared
+        arrays: Arrays = {"held_out": self._held_out()[0]}
+        if isinstance(prepared, PreparedBleu):
+            arrays |= arrays_of(prepared)
+        return {}, arrays
+
+    def _relearn(
+        self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> Neighborhood:
+        kernel = self._kernel()
+        names = {"held_out"}
+        if isinstance(kernel, BleuStar):
+            names |= names_of(kernel.shape)
+        is_whole = not facts and names == {*arrays}
+        require(is_whole, "the arrays are not those of its kernel")
+        if isinstance(kernel, BleuStar):
+            prepared: Dense = prepared_in(pool.texts, kernel.shape, arrays)
+        else:
+            prepared = kernel.prepare(pool.texts)
+        drawn = self._calibration(pool)
+        shape = (len(drawn.ways), len(drawn.rows))
+        errors = array_of(arrays, "held_out", shape)
+        require(not bool(np.isinf(errors).any()), "an error is infinite")
+        state = Neighborhood.of(pool, prepared, fingerprint(pool))
+        rule = replace(self.rule(), threads=None)
+        state.held_out[rule] = drawn.residuals(errors)
+        return state
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

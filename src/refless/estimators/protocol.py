@@ -31,7 +31,7 @@ FOLDS = About("folds of held-out evaluation", at_least=2)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fitted:
-    """A fitted state, the parameters that went into it, and the rated texts as given."""
+    """A fitted state, the parameters that went into it, and the rated texts, in order."""
 
     learned: Any  # one frozen object
     parameters: object
@@ -98,7 +98,9 @@ class Estimator(ABC):
         if len(groups) not in {0, len(ids)}:
             raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
         self._together = dict(zip(ids, groups, strict=False))
-        self._fitted = _Fitted(self._learn(pool), self._learned_with(), pool)
+        state = self._learn(pool)
+        ordered = pool.take(canonical_order(pool))
+        self._fitted = _Fitted(state, self._learned_with(), ordered)
         return self
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
@@ -152,8 +154,7 @@ class Estimator(ABC):
         """
         self._state()
         pool = self._fitted.pool if self._fitted is not None else self.rated
-        ordered = pool.take(canonical_order(pool))
-        return ordered, self._labels(ordered) if self._together else ()
+        return pool, self._labels(pool) if self._together else ()
 
     def _labels(self, rated: RatedPool) -> tuple[str, ...]:
         """[n] what each rated text belongs to: the group that was given, or see `units_of`."""

@@ -25,7 +25,16 @@ from refless.registry.errors import InputError, UsageError
 
 ENDING = ".safetensors"
 METADATA = "__metadata__"
-DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "|u1",
+}
 MOST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
@@ -118,7 +127,7 @@ def _digest(facts: str, arrays: Mapping[str, Array]) -> str:
     digest = sha256(facts.encode())
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.tobytes())
+        digest.update(array.reshape(-1).view(np.uint8))
     return digest.hexdigest()
 
 

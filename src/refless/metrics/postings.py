@@ -130,7 +130,7 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     """
     shape = vocabulary.shape
     n_features = vocabulary.features
-    rows = np.lexsort((np.arange(len(features.lengths)), features.lengths))
+    rows = by_length(features.lengths)
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
     n_words = WORDS if shape.clip and shape.orders == BITS_FOR_ORDERS else 0
     common, words = _common(features, order_starts, n_words)
@@ -154,6 +154,11 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
         bits=loops.bits_loop(*occurrences, int(words[-1]), BLOCK),
         words=words,
     )
+
+
+def by_length(lengths: IntArray) -> IntArray:
+    """[n] the order of rated texts in postings: sorted by length, ties by row."""
+    return np.lexsort((np.arange(len(lengths)), lengths))
 
 
 def _common(

@@ -101,9 +101,14 @@ class PreparedBleu(Dense):
     def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
         """Postings of the texts."""
         vocabulary, features = learn(texts, shape)
-        postings = postings_of(features, vocabulary)
+        return cls.joined(vocabulary, postings_of(features, vocabulary))
+
+    @classmethod
+    def joined(cls, vocabulary: Vocabulary, postings: Postings) -> PreparedBleu:
+        """Texts that were read before."""
+        shape = vocabulary.shape
         return cls(
-            size=len(texts),
+            size=len(postings.rows),
             rows=partial(_rows, vocabulary=vocabulary, postings=postings),
             tokenize=shape.tokenize,
             least=shape.high,
