@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from refless.cli.output import Format, show
+from refless.cli.output import Format, check_beside, is_folder_name, show
 from refless.commands import function_of
 from refless.commands.declared import RESULT, parameters_of
 from refless.registry.dialect import command_line, dialect
@@ -22,18 +22,11 @@ PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags ca
 SHOWN = Annotated[
     Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)
 ]
-SAVED = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-o",
-        "--out",
-        help="Also write FILE (.json .jsonl .csv .parquet .md, .html for a report), or "
-        "TOOL:FILE for another tool; repeatable.",
-        rich_help_panel=RESULT,
-        metavar="FILE",
-        show_default=False,
-    ),
-]
+OUT = "-o"
+SAVED = (
+    "Also write FILE (.json .jsonl .csv .parquet .md, .html for a report), or TOOL:FILE for "
+    "another tool; repeatable."
+)
 CSV_SAFE = Annotated[
     bool,
     typer.Option(
@@ -81,10 +74,12 @@ class PlainCommand(TyperCommand):
 def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     """A function for typer: it takes the flags that are there, calls, and shows the result."""
     parameters = parameters_of(function)
+    folder = next((p for p in parameters if OUT in p.flags), None)
+    own = [parameter for parameter in parameters if parameter is not folder]
 
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold
         arguments: dict[str, Any] = {}
-        for parameter in parameters:
+        for parameter in own:
             name = parameter.name
             source = _context.get_parameter_source(name)
             if getattr(source, "name", "") == "DEFAULT":
@@ -92,22 +87,41 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             arguments[name] = values[name]
             if parameter.kind == TABLE:
                 arguments[name] = _by_name(parameter.longest, values[name])
-        make = partial(function, **arguments)
         files = values["out"] or []
         with command_line(flags_of(function)):
+            if folder is not None and (folders := [*filter(is_folder_name, files)]):
+                files = check_beside(
+                    folders, files, values["format"], values["csv_safe"]
+                )
+                arguments[folder.name] = folders[0]
+            make = partial(function, **arguments)
             show(function.__name__, make, values["format"], files, values["csv_safe"])
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [
-        *map(_flag, parameters),
+        *map(_flag, own),
         inspect.Parameter("_context", keyword, annotation=typer.Context),
         inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
-        inspect.Parameter("out", keyword, default=None, annotation=SAVED),
+        inspect.Parameter("out", keyword, default=None, annotation=_saved(folder)),
         inspect.Parameter("csv_safe", keyword, default=False, annotation=CSV_SAFE),
     ]
     run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
     run.__annotations__ = {flag.name: flag.annotation for flag in flags}
     return run
+
+
+def _saved(folder: Parameter | None) -> Any:  # noqa: ANN401 - typer's own type
+    """The flag of files that are written, and of a folder, where a command writes one."""
+    lines = [SAVED] if folder is None else [SAVED, f"FOLDER/: {folder.about.help}"]
+    option = typer.Option(
+        OUT,
+        "--out",
+        help=dialect(" ".join(lines)),
+        rich_help_panel=RESULT,
+        metavar="FILE",
+        show_default=False,
+    )
+    return Annotated[list[str] | None, option]
 
 
 def _flag(parameter: Parameter) -> inspect.Parameter:

@@ -11,11 +11,13 @@ import typer
 
 from refless.cli.console import colored, progress, say, width, write_output
 from refless.commands.warnings import watched
-from refless.files.untrusted import matching, workbook_of
+from refless.files.untrusted import is_folder, matching, workbook_of
 from refless.files.writing import check_writable
 from refless.registry.errors import UsageError
 from refless.report.result import Result, ending_of
 from refless.report.tools import check_tool, tool_in
+
+OF_ROWS = (".jsonl", ".csv", ".parquet")
 
 
 class Format(StrEnum):
@@ -73,6 +75,35 @@ def check(files: Sequence[str], command: str) -> None:
                 f"-o {path} would overwrite a file that is read; name another"
             )
         check_writable(path)
+
+
+def is_folder_name(name: str) -> bool:
+    """Whether -o names a folder: one that is there, or a name that ends as folders' do."""
+    return name.endswith(("/", os.sep)) or is_folder(name)
+
+
+def check_beside(
+    folders: Sequence[str], files: Sequence[str], output: Format, csv_safe: bool
+) -> list[str]:
+    """The files that are written beside a folder.
+
+    Raises:
+        UsageError: several folders, or what takes the rows that are in the folder.
+    """
+    if len(folders) > 1:
+        raise UsageError(
+            f"-o names two folders, {folders[0]} and {folders[1]}; name one"
+        )
+    remaining = [name for name in files if name not in folders]
+    asked = [f"-o {name}" for name in remaining if name.endswith(OF_ROWS)]
+    asked += [f"--format {output}"] if f".{output}" in OF_ROWS else []
+    asked += ["--csv-safe"] if csv_safe else []
+    if asked:
+        raise UsageError(
+            f"{asked[0]} takes all rows in memory, and -o {folders[0]} is for more than that; "
+            "leave one of them out"
+        )
+    return remaining
 
 
 def _inputs() -> list[os.stat_result]:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from refless.commands.warnings import progress
 from refless.data.choices import are_choices, group_numbers
 from refless.data.records import Estimates, Outputs, RatedPool
+from refless.data.tables import OutputsRead, Reading, Rows, read_outputs
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.own import own_estimator
@@ -95,6 +96,18 @@ def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
     """An estimate for each output."""
     with shown(estimator, "estimating"):
         return estimator.estimate(outputs)
+
+
+def estimated_rows(
+    estimator: Estimator, rows: Rows, reading: Reading
+) -> tuple[OutputsRead, Estimates]:
+    """The outputs in rows, sorted by content, and an estimate for each, in the raters' units.
+
+    It serves shards, and batches on any cluster: how rows are dealt changes no number by more than
+    1e-12. Errors are those of `read_outputs` and of the estimator.
+    """
+    read = read_outputs(rows, reading, in_order=True)
+    return read, estimator.estimate(read.outputs).on(estimator.rated.scale)
 
 
 def held_out_of(estimator: Estimator, pool: RatedPool, groups: IntArray) -> Estimates:

@@ -223,15 +223,16 @@ def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
     """The outputs in files, a data frame, ..., with more columns by role."""
-    return _told_outputs(read_outputs(rows, options.to_reading(**columns))).outputs
+    return told_outputs(read_outputs(rows, options.to_reading(**columns))).outputs
 
 
 def sorted_outputs_of(rows: Rows, reading: Reading) -> OutputsRead:
     """The outputs sorted by content, with what was noticed while reading told."""
-    return _told_outputs(read_outputs(rows, reading, in_order=True))
+    return told_outputs(read_outputs(rows, reading, in_order=True))
 
 
-def _told_outputs(read: OutputsRead) -> OutputsRead:
+def told_outputs(read: OutputsRead) -> OutputsRead:
+    """The outputs, with what was noticed while reading told."""
     tell(read)
     note_missing(read.outputs)
     return read

@@ -75,11 +75,11 @@ def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
-    """Silences notes within the block."""
+def silenced() -> Iterator[list[str]]:
+    """The notes of what runs inside, which nobody hears."""
     token = _listener.set(None)
     try:
-        with collecting():
-            yield
+        with collecting() as notes:
+            yield notes
     finally:
         _listener.reset(token)

@@ -167,7 +167,7 @@ class Design:
             ratings: of rated texts among these; None to leave raters out.
             noun: what the texts are called.
         """
-        parts = [self._drawn(noun)]
+        parts = [drawn_said(len(self), self.units, self.level, noun)]
         if self.copies:
             words = "repeats another and counts with it"
             if self.copies > 1:
@@ -178,16 +178,17 @@ class Design:
             parts.append(raters_said(ratings, len(self)))
         return "; ".join(filter(None, parts)) + "."
 
-    def _drawn(self, noun: str) -> str:
-        """The units that were drawn at random."""
-        texts = counted(len(self), noun)
-        if self.level == "text" or not self.together:
-            return f"{texts}, each drawn by itself"
-        units = counted(self.units, self.level)
-        if self.level == LINKED:
-            units = f"{counted(self.units, 'group')} of items that share sources"
-        verb = "was" if self.units == 1 else "were"
-        return f"{texts} from {units}, which {verb} drawn whole"
+
+def drawn_said(n: int, units: int, level: str, noun: str) -> str:
+    """The units in which n texts were drawn at random, in words."""
+    texts = counted(n, noun)
+    if level == "text" or units == n:
+        return f"{texts}, each drawn by itself"
+    names = counted(units, level)
+    if level == LINKED:
+        names = f"{counted(units, 'group')} of items that share sources"
+    verb = "was" if units == 1 else "were"
+    return f"{texts} from {names}, which {verb} drawn whole"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import (
     Effect,
-    design_effect,
+    GroupSums,
+    Unseen,
     group_effects,
-    intraclass,
     unseen,
     widened,
 )
@@ -24,6 +24,7 @@ from refless.stats.intervals import (
     Clustering,
     Interval,
     mean_interval,
+    normal_mean_interval,
 )
 
 
@@ -97,44 +98,115 @@ class _HeldOut:
         rows = np.flatnonzero(~np.isnan(values))
         sources = picked(errors.sources, rows)
         systems = picked(errors.systems, rows)
-        n = len(rows)
-        alike = intraclass(values[rows], sources)
-        groups = len(set(numbered(sources, n).tolist()))
+        sums = GroupSums.of(values[rows], sources)
+        groups = sums.groups
         return cls(
             values=values[rows],
-            alike=alike,
-            design=design_effect(sources, n, alike),
+            alike=sums.intraclass,
+            design=sums.design_effect(sums.intraclass),
             systems=group_effects(values[rows], systems),
             wide=widened(groups - 1) if alone is None and groups > 1 else 1.0,
         )
 
     def together(
-        self,
-        estimates: FloatArray,
-        sources: Sequence[str],
-        shares: Mapping[str, float],
-        new: float,
+        self, estimates: GroupSums, shares: Mapping[str, float], new: float
     ) -> Clustering:
         """Design effects of shared sources and systems on a mean.
 
         Args:
-            estimates: [n]; sources: [n] of the outputs, or empty.
+            estimates: of the outputs, by their sources.
             shares: of systems; new: error of those that nobody rated.
         """
-        n = len(estimates)
-        alike = intraclass(estimates, sources)
         rated = [name for name in shares if name in self.systems]
         shifts = [shares[name] * self.systems[name].shift for name in rated]
         errors = [shares[name] * self.systems[name].error for name in rated]
         square = math.fsum(error**2 for error in errors)
         return Clustering(
-            estimates=design_effect(sources, n, alike),
-            residuals=design_effect(sources, n, self.alike),
+            estimates=estimates.design_effect(estimates.intraclass),
+            residuals=estimates.design_effect(self.alike),
             held_out=self.design,
             shift=math.fsum(shifts),
             error=math.hypot(math.sqrt(square), new),
             wide=self.wide,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanErrors:
+    """By how far a mean of estimates may lie off, from held-out errors.
+
+    Intervals know that outputs for one source err together, as rated texts of one source do, that
+    few rated sources tell little of others, and that an estimator judges whole systems too high or
+    too low: one whose texts were rated by as much as their held-out errors say, another by as much
+    as rated systems are when they are held out.
+
+    Attributes:
+        errors: the held-out errors; apart: without their sources; near: each alone.
+        outside: of systems that nobody rated.
+    """
+
+    errors: Residuals
+    apart: _HeldOut
+    near: _HeldOut
+    outside: Unseen
+
+    @classmethod
+    def of(cls, residuals: Residuals | FloatArray) -> MeanErrors:
+        """The errors: human rating minus held-out estimate of rated texts."""
+        errors = residuals_of(residuals)
+        return cls(
+            errors=errors,
+            apart=_HeldOut.of(errors),
+            near=_HeldOut.of(errors, errors.alone),
+            outside=unseen(errors.afar, errors.values, errors.systems),
+        )
+
+    def mean(
+        self,
+        n: int,
+        estimates: GroupSums,
+        systems: Mapping[str, int],
+        interval: Callable[[FloatArray, Clustering], Interval],
+        *,
+        known: bool,
+        these: bool,
+    ) -> Mean:
+        """The mean of the estimates that some of n outputs have.
+
+        Args:
+            n: outputs; estimates: of those that have one, by their sources.
+            systems: how many of these each system has.
+            interval: from held-out errors, and what belongs together.
+            known: whether all sources are rated; these: as of `scored`.
+        """
+        shares = {name: count / estimates.n for name, count in systems.items()}
+        rated = self.errors.systems
+        new = [shares[name] for name in shares if name and name not in rated]
+        held_out = self.near if known and len(self.near.values) else self.apart
+        together = held_out.together(estimates, shares, self.outside.error(new))
+        together = replace(together, estimates=0.0) if these else together
+        ends = interval(held_out.values, together)
+        mean = estimates.mean + together.shift
+        mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
+        return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
+
+    def mean_of_sums(
+        self,
+        n: int,
+        estimates: GroupSums,
+        systems: Mapping[str, int],
+        *,
+        known: bool,
+        these: bool,
+    ) -> Mean:
+        """The same where the sums are all that is kept; the interval is a normal one."""
+
+        def interval(errors: FloatArray, together: Clustering) -> Interval:
+            return normal_mean_interval(
+                estimates.n, estimates.mean, estimates.variance, errors, together
+            )
+
+        return self.mean(n, estimates, systems, interval, known=known, these=these)
 
 
 def scored(
@@ -149,11 +221,6 @@ def scored(
 ) -> Scored:
     """The sums of the estimates; the order of outputs does not matter.
 
-    Intervals know that outputs for one source err together, as rated texts of one source do, that
-    few rated sources tell little of others, and that an estimator judges whole systems too high or
-    too low: one whose texts were rated by as much as their held-out errors say, another by as much
-    as rated systems are when they are held out.
-
     Args:
         outputs: the texts that were judged.
         estimates: one for each.
@@ -163,31 +230,28 @@ def scored(
         resamples: its size.
         these: whether the question is about these outputs, and not about outputs like them.
     """
-    errors = residuals_of(residuals)
+    means = MeanErrors.of(residuals)
     labels = units_of(outputs, groups)
     names = outputs.systems
-    apart = _HeldOut.of(errors)
-    near = _HeldOut.of(errors, errors.alone)
-    rated = {*errors.sources}
-    outside = unseen(errors.afar, errors.values, errors.systems)
+    rated = {*means.errors.sources}
 
     def mean_of(rows: IntArray) -> Mean:
         defined = rows[~np.isnan(estimates.values[rows])]
         values = estimates.values[defined]
-        n = len(defined)
         sources = picked(labels, defined)
-        counts = Counter(picked(names, defined))
-        shares = {name: count / n for name, count in counts.items()}
-        new = [shares[name] for name in shares if name and name not in errors.systems]
-        known_sources = bool(sources) and rated.issuperset(sources)
-        held_out = near if known_sources and len(near.values) else apart
-        together = held_out.together(values, sources, shares, outside.error(new))
-        together = replace(together, estimates=0.0) if these else together
         rng = np.random.default_rng(seed)
-        ends = mean_interval(values, held_out.values, rng, resamples, together=together)
-        mean = float(np.sort(values).mean()) + together.shift if n else math.nan
-        mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
-        return Mean(mean=mean, mean_interval=(low, high), n=len(rows), n_scored=n)
+
+        def interval(errors: FloatArray, together: Clustering) -> Interval:
+            return mean_interval(values, errors, rng, resamples, together=together)
+
+        return means.mean(
+            len(rows),
+            GroupSums.of(values, sources),
+            Counter(picked(names, defined)),
+            interval,
+            known=bool(sources) and rated.issuperset(sources),
+            these=these,
+        )
 
     systems = np.array(names, dtype=object)
     rows_of = {name: np.flatnonzero(systems == name) for name in sorted({*names})}

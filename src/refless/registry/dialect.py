@@ -25,17 +25,22 @@ SCALE = (Blank("MIN"), Blank("MAX"))
 
 
 @contextmanager
-def command_line(flags: Mapping[str, str]) -> Iterator[None]:
+def command_line(flags: Mapping[str, str] | None) -> Iterator[None]:
     """Lets the messages that are made inside speak of flags.
 
     Args:
-        flags: the flag of each parameter, by the parameter's name.
+        flags: the flag of each parameter, by the parameter's name; None to speak Python.
     """
     token = _flags.set(flags)
     try:
         yield
     finally:
         _flags.reset(token)
+
+
+def flags_spoken() -> Mapping[str, str] | None:
+    """What `command_line` was given; None where messages speak of parameters in Python."""
+    return _flags.get()
 
 
 def called(name: str, value: object = None) -> str:

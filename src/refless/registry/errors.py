@@ -6,11 +6,26 @@ RefLessError
 `-- MissingExtraError   an optional dependency that is not installed
 """
 
+from typing import Any
+
 from refless.registry.version import INSTALLED_FROM
 
 
 class RefLessError(Exception):
     """The root of the tree; the command line turns it into a message and exit status 2."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The error for another process, with the message that was made here."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(
+    kind: type[RefLessError], args: tuple[Any, ...], values: dict[str, Any]
+) -> RefLessError:
+    """An error of another process."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(values)
+    return error
 
 
 class UsageError(RefLessError, ValueError):

@@ -19,28 +19,70 @@ FEWEST_CLUSTERS = 2
 MOST_FREEDOM = 4
 
 
-def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
-    """The share of the variance between groups, in [0, 1]: one-way ANOVA (Donner 1986).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSums:
+    """Sums over n values in groups: all that a mean and its design effects need.
 
-    Args:
-        values: [n], finite; labels: [n] group of each, blank for a group of its own, or ().
-
-    0 where no group has two rows, or there is one group.
+    Attributes:
+        n, groups: number of values, and of groups; pairs: sum of the squared sizes of groups.
+        mean: of the values, NaN without any.
+        within, between: sums of squares within groups, and between their means.
     """
-    n = len(values)
-    number = numbered(labels, n)
-    sizes = np.bincount(number).astype(np.float64)
-    k = len(sizes)
-    if k < 2 or k == n:
-        return 0.0
-    means = np.bincount(number, values) / sizes
-    within = float(np.square(values - means[number]).sum())
-    between = float((sizes * np.square(means - values.mean())).sum())
-    inside = within / (n - k)
-    outside = between / (k - 1)
-    usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
-    total = outside + (usual - 1) * inside
-    return min(1.0, max(0.0, (outside - inside) / total)) if total > 0 else 0.0
+
+    n: int
+    groups: int
+    pairs: float
+    mean: float
+    within: float
+    between: float
+
+    @classmethod
+    def of(cls, values: FloatArray, labels: Sequence[str]) -> GroupSums:
+        """The sums of [n] finite values; labels: [n], blank for a group of its own, or ()."""
+        n = len(values)
+        number = numbered(labels, n)
+        sizes = np.bincount(number).astype(np.float64)
+        means = np.bincount(number, values) / sizes
+        centre = values.mean() if n else 0.0
+        return cls(
+            n=n,
+            groups=len(sizes),
+            pairs=float(np.square(sizes).sum()),
+            mean=float(np.sort(values).mean()) if n else math.nan,
+            within=float(np.square(values - means[number]).sum()),
+            between=float((sizes * np.square(means - centre)).sum()),
+        )
+
+    @property
+    def variance(self) -> float:
+        """The variance of the values."""
+        return (self.within + self.between) / max(self.n, 1)
+
+    @property
+    def intraclass(self) -> float:
+        """The share of the variance between groups, in [0, 1]: one-way ANOVA (Donner 1986).
+
+        0 where no group has two rows, or there is one group.
+        """
+        n = self.n
+        k = self.groups
+        if k < 2 or k == n:
+            return 0.0
+        inside = self.within / (n - k)
+        outside = self.between / (k - 1)
+        usual = (n - self.pairs / n) / (k - 1)
+        total = outside + (usual - 1) * inside
+        return min(1.0, max(0.0, (outside - inside) / total)) if total > 0 else 0.0
+
+    def design_effect(self, correlation: float) -> float:
+        """Kish's design effect of the grouped values."""
+        usual = self.pairs / max(self.n, 1)  # size of a row's group
+        return 1.0 + (usual - 1.0) * correlation
+
+
+def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
+    """The share of the variance of [n] values between their groups; see `GroupSums`."""
+    return GroupSums.of(values, labels).intraclass
 
 
 def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:

@@ -134,34 +134,48 @@ def mean_interval(
     if n == 0 or m < 2:
         return UNDEFINED
     estimates = np.sort(estimates)
+    if max(n, m) > DRAWN_ROWS:
+        mean = float(estimates.mean())
+        variance = float(estimates.var())
+        return normal_mean_interval(n, mean, variance, residuals, together)
     ordered = np.sort(residuals)
     bias = float(ordered.mean())
     residuals = ordered - bias
-    if max(n, m) > DRAWN_ROWS:
-        low, high = _normal_interval(estimates, residuals, together)
-    else:
-        block = max(1, CELLS // max(n, m))
-        sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
-        drawn = [_drawn(estimates, residuals, size, rng, together) for size in sizes]
-        means = np.concatenate(drawn)
-        if together.error:
-            means = means + together.error * rng.standard_normal(len(means))
-        low, high = percentile_interval(means + together.shift)
+    block = max(1, CELLS // max(n, m))
+    sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
+    drawn = [_drawn(estimates, residuals, size, rng, together) for size in sizes]
+    means = np.concatenate(drawn)
+    if together.error:
+        means = means + together.error * rng.standard_normal(len(means))
+    low, high = percentile_interval(means + together.shift)
     return low + min(bias, 0.0), high + max(bias, 0.0)
 
 
-def _normal_interval(
-    estimates: FloatArray, residuals: FloatArray, together: Clustering
+def normal_mean_interval(
+    n: int,
+    mean: float,
+    variance: float,
+    residuals: FloatArray,
+    together: Clustering = APART,
 ) -> Interval:
-    """The interval of a mean with the variance of `mean_interval`, before the bias."""
-    n = len(estimates)
-    noise = together.residuals / n + together.held_out / len(residuals)
-    noise *= float(residuals.var())
-    variance = together.estimates * float(estimates.var()) / n + noise
-    error = math.hypot(together.wide * math.sqrt(variance), together.error)
+    """The interval of `mean_interval` as a normal one with the same variance.
+
+    Args:
+        n, mean, variance: of the estimates.
+        residuals, together: as of `mean_interval`; undefined as there.
+    """
+    m = len(residuals)
+    if n == 0 or m < 2:
+        return UNDEFINED
+    ordered = np.sort(residuals)
+    bias = float(ordered.mean())
+    noise = together.residuals / n + together.held_out / m
+    noise *= float((ordered - bias).var())
+    total = together.estimates * variance / n + noise
+    error = math.hypot(together.wide * math.sqrt(total), together.error)
     half = quantile(LEVEL) * error
-    centre = float(estimates.mean()) + together.shift
-    return centre - half, centre + half
+    centre = mean + together.shift
+    return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:

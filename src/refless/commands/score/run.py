@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from os import fspath
+from typing import Annotated, cast
+
+import numpy as np
 
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted
 from refless.commands.judged_by import check_judged
@@ -54,6 +57,9 @@ from refless.commands.score.gates import (
 from refless.commands.score.guards import guards
 from refless.commands.score.guards_shown import said
 from refless.commands.score.result import ScoreResult
+from refless.commands.score.shard import Job
+from refless.commands.score.shards import streamed
+from refless.commands.score.shards_result import NO_OUTPUTS, shards_result
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, group_names, units_of
@@ -64,7 +70,7 @@ from refless.estimators.saved import Saved
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.arrays import IntArray, numbered
-from refless.registry.dialect import called
+from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 
@@ -88,6 +94,7 @@ def score(
     group: Group = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
+    to: Annotated[Folder | None, About(names=("-o",), kind=str | None)] = None,
     these_items: TheseItems = False,
     threads: Threads = None,
     seed: Seed = 0,
@@ -123,6 +130,9 @@ def score(
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
         rubric: With `judged_by`: the rubric that the judge followed.
+        to: Folder of the estimates, a file for each of the files of outputs (.jsonl, .csv or
+            .parquet, perhaps .gz), or for each in a folder: in bounded memory, on all cores, and
+            after a kill it goes on. With `model`.
     """
     rows = ScoredRows(
         columns=columns,
@@ -136,23 +146,50 @@ def score(
     )
     if rubric is not None and judged_by is None:
         raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
+    if to is not None:
+        _check_shards(to, model, accept_above)
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
     else:
         saved = saved_in(
-            model, rated=rated, estimator=estimator, rows=rows, threads=threads
+            model,
+            rated=rated,
+            estimator=estimator,
+            rows=rows,
+            threads=threads if to is None else 1,
         )
         _check_group(saved, group)
         fit = saved.estimator
         group = saved.group
-        texts = _read_for(saved, outputs, rows)
+        texts = _Texts(fit.rated, NO_OUTPUTS, np.zeros(0, dtype=np.int64))
+        if to is None:
+            texts = _read_for(saved, outputs, rows)
     if judged_by is not None:
         check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
     check_on(min_mean, scale, "min_mean")
     check_on(accept_above, scale, "accept_above")
     note_unread([fit], texts.rated)
+    if to is not None:
+        job = Job(
+            model=fspath(cast("Folder", model)),
+            signature=str(saved.signature),
+            rows=rows,
+            folder=fspath(to),
+            seed=seed,
+            flags=flags_spoken(),
+        )
+        return shards_result(
+            streamed(job, outputs, saved, threads),
+            saved,
+            _rated_design(fit, group),
+            folder=job.folder,
+            min_mean=min_mean,
+            min_coverage=min_coverage,
+            seed=seed,
+            these=these_items,
+        )
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
     labels = units_of(texts.outputs, texts.groups, like=fit.rated)
@@ -192,6 +229,22 @@ def score(
         rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
         signature=signature,
     )
+
+
+def _check_shards(to: Folder, model: Folder | None, accept_above: float | None) -> None:
+    """Raises UsageError for what a stream of shards cannot have."""
+    place = called("to", fspath(to))
+    if model is None:
+        saved = called("model", "model.safetensors")
+        raise UsageError(
+            f"{place}: shards are scored by a fitted estimator. Save one with 'refless fit', and "
+            f"give it with {saved}"
+        )
+    if accept_above is not None:
+        raise UsageError(
+            f"{place}: {called('accept_above')} is for outputs that are all in memory; leave one "
+            "of them out"
+        )
 
 
 def _rated_design(fit: Estimator, group: str | None) -> Design:

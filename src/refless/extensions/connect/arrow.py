@@ -12,13 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refless.data.tables import Columns, Reading, read_outputs
+from refless.commands.estimating import estimated_rows
+from refless.data.tables import Columns, Reading
 from refless.estimators.saved import load
 from refless.files.arrays import ENDING
 from refless.registry.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
-    from refless.data.records import Outputs
+    from refless.data.records import Estimates
     from refless.estimators import Estimator
 
 ADDED = {  # columns, and the types that Spark and Arrow call them by
@@ -70,9 +71,7 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     rows = len(batch)
     added: dict[str, Any] = {name: [] for name in ADDED}
     if rows:
-        result = estimator.estimate(_outputs(estimator, batch, columns)).on(
-            estimator.rated.scale
-        )
+        result = _estimates(estimator, batch, columns)
         added = {"estimate": result.values, "low": result.low, "high": result.high}
         added |= {"support": result.support, "reason": result.reasons}
         added["signature"] = [str(estimator.signature())] * rows
@@ -114,17 +113,18 @@ def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
     cells: dict[str, list[Any]] = {name: ["a"] for name in texts}
     cells |= {name: [0.0] for name in scores}
     # it may miss the sources
-    estimator.estimate(_outputs(estimator, pa.table(cells), columns))
+    _estimates(estimator, pa.table(cells), columns)
     return Path(model).read_bytes()
 
 
-def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # noqa: ANN401
-    """The outputs in a batch; rows that cannot be read keep their place."""
+def _estimates(estimator: Estimator, batch: Any, columns: Columns) -> Estimates:  # noqa: ANN401
+    """An estimate for each row of a batch, also where the row cannot be read."""
     scores = estimator.rated.score_names
     names = dict.fromkeys([*_named(columns), *scores])
     cells = {name: batch.column(name).to_pylist() for name in names}
     reading = Reading(columns=replace(columns, score=tuple(scores)), skip_bad=True)
-    return read_outputs(cells, reading).outputs
+    read, estimates = estimated_rows(estimator, cells, reading)
+    return estimates.take(read.listed)
 
 
 def _named(columns: Columns) -> list[str]:
