@@ -9,7 +9,6 @@ from rich.cells import cell_len
 
 from refless.report.wording import (
     clipped,
-    fact,
     labels,
     number,
     numbers,
@@ -47,8 +46,6 @@ def test_numbers_of_a_column_are_cut_alike() -> None:
         "0.5 [-1.0, 2.0]",
         "72.3",
     )
-    assert fact(4.343, (3.806, 14.779)) == ("4.3", "95 % interval 3.8 to 14.8")
-    assert fact(4.343, (math.nan, math.nan)) == ("4.34", "no interval")
 
 
 def test_with_interval() -> None:

@@ -149,7 +149,6 @@ class Document:
         title: its heading, in HTML alone.
         verdict: the one sentence at the top; of a document with cards their answers stand there.
         notes: what it rests on; beside cards folded away.
-        facts: numbers that stand out, in HTML alone: a name, the value, more about it.
         sections: all the rest; warnings among them are shown first.
         signatures: what made the numbers.
         command: the command line that made the report, in HTML alone.
@@ -160,7 +159,6 @@ class Document:
     title: str = ""
     verdict: str = ""
     notes: tuple[str, ...] = ()
-    facts: tuple[tuple[str, str, str], ...] = ()
     sections: tuple[Section, ...] = ()
     signatures: tuple[str, ...] = ()
     command: str = ""

@@ -17,6 +17,7 @@ from refless.report.document import (
 from refless.report.templates import readable, rendered
 
 LETTERS = 12_000_000  # of all texts side by side
+IN_A_NOTEBOOK = "& { padding: 0.5rem; font-size: 0.95rem; overflow-wrap: anywhere; }"
 SHORTEST = 300  # letters that each of them keeps
 
 
@@ -68,7 +69,7 @@ def _scoped(style: str) -> str:
     """The style sheet for what is inside our own element, which stands for the whole page."""
     inside = re.sub(r"^( *)(?::root|body)( {)", r"\1&\2", style, flags=re.MULTILINE)
     inside = inside.replace("{ :root {", "{ & {")
-    return f".refless {{\n{inside}\n&  {{ padding: 0.5rem; font-size: 0.95rem; overflow-wrap: anywhere; }}\n}}"
+    return f".refless {{\n{inside}\n{IN_A_NOTEBOOK}\n}}"
 
 
 def _table_data(outputs: SideBySide | None) -> dict[str, object]:

@@ -127,15 +127,6 @@ def with_intervals(
     return tuple(with_interval(value, ends, among=column) for value, ends in pairs)
 
 
-def fact(value: float, interval: Sequence[float], digits: int = 3) -> tuple[str, str]:
-    """`0.316` and `95 % interval 0.193 to 0.440`, or that there is no interval."""
-    low, high = interval
-    if low != low:
-        return number(value, digits), "no interval"
-    value_text, low_text, high_text = numbers([value, low, high], digits)
-    return value_text, f"95 % interval {low_text} to {high_text}"
-
-
 def abstains(share: float) -> str:
     """`abstains on 4 %`; what is not nothing is never shown as nothing, nor all but all as all."""
     part = percent(share).replace("<", "less than ").replace(">", "more than ")

@@ -17,7 +17,7 @@ from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import MEASURES, fact, measure, number, title, with_interval
+from refless.report.wording import MEASURES, measure, number, title, with_interval
 
 FEWEST = 20  # texts that a verdict needs
 CHOICE = (
@@ -81,7 +81,6 @@ class TrainResult(Result):
             title=f"RatPred trained on {rated}",
             verdict=self._verdict(),
             notes=(_optimistic(), *self._against_a_constant()),
-            facts=self._facts(),
             sections=sections,
         )
 
@@ -148,23 +147,6 @@ class TrainResult(Result):
             "estimates are no ratings to rely on."
         )
         return (sentence,)
-
-    def _facts(self) -> tuple[tuple[str, str, str], ...]:
-        agreement = self.agreement
-        courses = self.model.courses
-        first = courses[0]
-        networks = ("Kept epoch", str(first.kept), f"of {first.epochs:,}")
-        if len(courses) > 1:
-            networks = ("Networks", str(len(courses)), "whose mean is the estimate")
-        spearman = fact(agreement.spearman, agreement.spearman_interval)
-        pearson = fact(agreement.pearson, agreement.pearson_interval)
-        mse = fact(agreement.mse, agreement.mse_interval, 4)
-        return (
-            ("Spearman", *spearman),
-            ("Pearson", *pearson),
-            ("Mean squared error", *mse),
-            networks,
-        )
 
     def _agreement(self) -> Section:
         """Errors and correlations on the validation split."""
