@@ -136,6 +136,7 @@ def score(
     )
     if rubric is not None and judged_by is None:
         raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
+    runs = None
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
@@ -147,6 +148,7 @@ def score(
         fit = saved.estimator
         group = saved.group
         texts = _read_for(saved, outputs, rows)
+        runs = saved.runs
     if judged_by is not None:
         check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
@@ -169,6 +171,7 @@ def score(
         groups=labels,
         judges=fit.without_scores() is not None,
         seed=seed,
+        runs=runs,
     )
     warnings = said(alarms, estimates.overall, one_file=texts.one_file)
     doubts = [*doubted(errors, estimates.estimates.values), *warnings]
