@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
 from places import DATA
-from refless.commands.score.copies import RUNS, SHORTEST, copies, pairs, plain
+from refless.commands.score.copies import SHORTEST, copies, pairs
 from refless.commands.score.guards import LEVEL, guards, more
 from refless.commands.score.novelty import FEWEST, KINDS, _numbers, unlike
 from refless.data.records import Outputs, RatedPool, as_outputs
@@ -21,6 +21,7 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.scoring import scored
 from refless.stats.fisher import gap
 from refless.text.ngrams import learn, look_up
+from refless.text.runs import RUNS, plain
 from refless.text.words import words
 from slow_twins import gram_cosine
 

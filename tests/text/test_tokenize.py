@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.commands.score.copies import plain
 from refless.registry.errors import UsageError
 from refless.text import words
+from refless.text.runs import plain
 from refless.text.tokenize import (
     code_points,
     distinct,

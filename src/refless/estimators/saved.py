@@ -25,10 +25,12 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
+from refless.text.runs import RatedRuns, runs_in
 
 KIND = "fitted estimator"
 REMEDY = "name a file made by 'refless fit', or make it again"
 GROUPS = f"{PREFIX}groups"
+RUNS_PREFIX = "runs."
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,10 +50,12 @@ class Saved:
     Attributes:
         estimator: as after `fit`.
         group: what was held out together when errors were measured; None for the sources.
+        runs: those of the rated texts, which copies of them are found by; None where unread.
     """
 
     estimator: Estimator
     group: str | None = None
+    runs: RatedRuns | None = None
 
     @property
     def signature(self) -> Signature:
@@ -91,7 +95,9 @@ def save(
         "learned": learned,
     }
     groups = {GROUPS: json_array(labels)} if labels else {}
-    write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **arrays})
+    runs = RatedRuns.of(pool.texts).arrays()
+    named = {f"{RUNS_PREFIX}{name}": array for name, array in runs.items()}
+    write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **named, **arrays})
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
@@ -125,12 +131,18 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
         f"{facts.estimator} is no estimator to be fitted",
     )
     estimator.set_known(threads=threads)
+    prefixes = (PREFIX, RUNS_PREFIX)
     learned = {
-        name: array for name, array in arrays.items() if not name.startswith(PREFIX)
+        name: array for name, array in arrays.items() if not name.startswith(prefixes)
+    }
+    runs = {
+        name.removeprefix(RUNS_PREFIX): array
+        for name, array in arrays.items()
+        if name.startswith(RUNS_PREFIX)
     }
     estimator.relearn(pool, labels, facts.learned, learned)
     _check_signature(facts.signature, str(estimator.signature()))
-    return Saved(estimator, facts.group)
+    return Saved(estimator, facts.group, runs_in(len(pool), runs))
 
 
 def _check_signature(saved: str, current: str) -> None:

@@ -127,7 +127,7 @@ def _digest(facts: str, arrays: Mapping[str, Array]) -> str:
     digest = sha256(facts.encode())
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

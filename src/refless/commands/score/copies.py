@@ -7,11 +7,9 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
@@ -19,15 +17,13 @@ from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.fisher import Marked, Marks, by_name, marked
-from refless.text.ngrams import Features, Shape, learn, look_up
-from refless.text.words import UNBROKEN, pieces
+from refless.text.ngrams import Features
+from refless.text.runs import RUNS, RatedRuns
 
 SHARE = 0.8  # of a text's runs that another one has
-RUNS = Shape(tokenize="words", low=3, high=3)
 SHORTEST = 5  # words: shorter texts are alike by chance
 ROWS = 512  # texts compared at a time
 MOST_ASKED = 10_000  # rated texts that say how alike texts are that nobody copied
-_WORD = re.compile(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,36 +53,27 @@ class Copies:
     which: tuple[Copied, ...]
 
 
-def plain(text: str) -> str:
-    """Words in small letters without marks; a letter of a script without blanks is a word."""
-    return " ".join(filter(None, map(_plain, pieces(text))))
-
-
-def _plain(text: str) -> str:
-    normal = text if text.isascii() else normalize("NFKC", text)
-    return " ".join(_WORD.findall(normal.casefold()))
-
-
 def copies(
-    outputs: Outputs, rated: RatedPool, seed: int = 0
+    outputs: Outputs,
+    rated: RatedPool,
+    seed: int = 0,
+    runs: RatedRuns | None = None,
 ) -> tuple[Copies, BoolArray]:
     """The copies among outputs, and [n] whether each is one.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
         seed: of what is drawn.
+        runs: of the rated texts, where they are known.
     """
-    texts = [plain(text) for text in outputs.texts]
-    rated_texts = [plain(text) for text in rated.texts]
     rng = np.random.default_rng(seed)
     sample = rng.permutation(len(rated))[:MOST_ASKED]
-    sampled = [rated_texts[i] for i in sample]
-    vocabulary, queries = learn(texts + sampled, RUNS)
-    corpus = look_up(rated_texts, vocabulary)
+    runs = runs or RatedRuns.of(rated.texts)
+    queries = runs.looked_up((*outputs.texts, *picked(rated.texts, sample)))
     groups, rated_groups = groups_of(outputs, rated)
     both = np.concatenate([groups, rated_groups[sample]])
-    holder = _holders(queries, corpus, both, rated_groups)
-    is_held, between_rated = np.split(holder >= 0, [len(texts)])
+    holder = _holders(queries, runs.features, both, rated_groups)
+    is_held, between_rated = np.split(holder >= 0, [len(outputs)])
     ours = Marks(is_held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
     copied = [

@@ -16,6 +16,7 @@ from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.stats.clusters import independent
 from refless.stats.fisher import Marked
 from refless.stats.intervals import student
+from refless.text.runs import RatedRuns
 
 LEVEL = 0.01  # of a test, as several are made
 LEAST = 0.01  # of the outputs: a smaller share changes no mean
@@ -48,6 +49,7 @@ def guards(
     groups: Sequence[str] = (),
     judges: bool = False,
     seed: int = 0,
+    runs: RatedRuns | None = None,
 ) -> Guards:
     """Looks for all of it.
 
@@ -57,9 +59,10 @@ def guards(
         groups: [n] what the outputs belong to; by default their source or item.
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
+        runs: of the rated texts, where they are known.
     """
     outputs = estimated.outputs
-    copied, are_copies = copies(outputs, rated, seed)
+    copied, are_copies = copies(outputs, rated, seed, runs)
     without_copies = None
     if more(copied.overall, copied.systems):
         originals = np.flatnonzero(~are_copies)

@@ -146,6 +146,7 @@ def score(
     )
     if rubric is not None and judged_by is None:
         raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
+    runs = None
     if to is not None:
         _check_shards(to, model, accept_above)
     if model is None:
@@ -162,6 +163,7 @@ def score(
         _check_group(saved, group)
         fit = saved.estimator
         group = saved.group
+        runs = saved.runs
         texts = _Texts(fit.rated, NO_OUTPUTS, np.zeros(0, dtype=np.int64))
         if to is None:
             texts = _read_for(saved, outputs, rows)
@@ -206,6 +208,7 @@ def score(
         groups=labels,
         judges=fit.without_scores() is not None,
         seed=seed,
+        runs=runs,
     )
     warnings = said(alarms, estimates.overall, one_file=texts.one_file)
     doubts = [*doubted(errors, estimates.estimates.values), *warnings]

@@ -143,7 +143,7 @@ class ShardScorer:
         seed = self.job.seed
         rated = self.saved.estimator.rated
         values = estimates.values
-        copied, is_copy = copies(outputs, rated, seed)
+        copied, is_copy = copies(outputs, rated, seed, self.saved.runs)
         labels = self._labels(read)
         groups = groups_of_shard(outputs, values, labels, is_copy, self._rated_units)
         # the same numbers, whichever shard is done first
