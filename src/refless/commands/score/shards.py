@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from refless.commands.score.novelty import MOST_OUTPUTS
-from refless.commands.score.shard import PACKED, SUMS, Job, Shard, ShardScorer
+from refless.commands.score.shard import PACKED, SUMS, Shard, ShardJob, ShardScorer
 from refless.commands.score.shard_process import OtherProcess
 from refless.commands.score.shard_sums import ShardSums, Stream
 from refless.commands.warnings import note, progress
@@ -33,7 +33,7 @@ ENDINGS = (".jsonl", ".ndjson", ".csv", ".parquet")
 NAMED = f"{', '.join(ENDINGS)}, perhaps with {PACKED}"
 
 
-def streamed(job: Job, outputs: Any, saved: Saved, threads: int | None) -> Stream:
+def streamed(job: ShardJob, outputs: Any, saved: Saved, threads: int | None) -> Stream:
     """The sums of all shards, after the estimates of each are written.
 
     Finished shards of an earlier run are taken as they are.
@@ -116,7 +116,7 @@ class Waiting:
         report: takes the share that is done.
     """
 
-    def __init__(self, job: Job, shards: Sequence[Shard]) -> None:
+    def __init__(self, job: ShardJob, shards: Sequence[Shard]) -> None:
         finished = [shard for shard in shards if shard.is_finished(job)]
         self.job = job
         self.shards = [shard for shard in shards if shard not in finished]
