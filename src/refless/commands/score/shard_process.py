@@ -57,7 +57,12 @@ class OtherProcess:
     def kill(self) -> None:
         """Ends the process at once; what it was writing is not there."""
         self._process.kill()
-        self._process.communicate()
+
+    def close(self) -> None:
+        """The same, when nobody waits for its answer."""
+        self.kill()
+        with suppress(BrokenPipeError), self._process:
+            pass
 
 
 def main() -> None:
