@@ -6,7 +6,6 @@ import io
 import json
 import os
 import pickle
-import resource
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refless
-from command_line import jsonl, json_of, output_rows, rated_rows, run, run_well
+from command_line import json_of, jsonl, output_rows, rated_rows, run, run_well
 from refless.commands.score import shard_sums, shards
 from refless.commands.score.result import ScoreResult
 from refless.commands.score.shard import content_of
@@ -28,7 +27,7 @@ from refless.commands.score.shard_sums import (
     StreamTotals,
     Totals,
     groups_of_shard,
-    summed,
+    joined,
 )
 from refless.data.records import Outputs
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
@@ -90,10 +89,12 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 
 def numbers(rows: Rows) -> np.ndarray[Any, Any]:
-    """[n, 4] estimates with intervals, NaN where there is none."""
-    cells = [[row[name] for name in NUMBERS] for row in rows]
-    blank = [[np.nan if cell in {None, ""} else cell for cell in row] for row in cells]
-    return np.array(blank, dtype=np.float64)
+    """[4, n] estimates with intervals, NaN where there is none."""
+    columns = []
+    for name in NUMBERS:
+        cells = [row[name] for row in rows]
+        columns.append([np.nan if cell in {None, ""} else cell for cell in cells])
+    return np.array(columns, dtype=np.float64)
 
 
 def same(found: Rows, wanted: Rows) -> bool:
@@ -220,10 +221,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 def test_memory_is_bounded(model: Path, tmp_path: Path) -> None:
     """Twelve times the shards take no more memory, but for sums and the sample."""
     peaks = []
-    for shards in (2, 24):
-        folder = tmp_path / f"in{shards}"
+    for count in (2, 24):
+        folder = tmp_path / f"in{count}"
         folder.mkdir()
-        for number in range(shards):
+        for number in range(count):
             rows = [
                 {**row, "text": f"{row['text']} {number}", "source": f"p{number} {i}"}
                 for i, row in enumerate(output_rows(300))
@@ -231,7 +232,7 @@ def test_memory_is_bounded(model: Path, tmp_path: Path) -> None:
             jsonl(folder / f"part-{number}.jsonl", rows)
         words = [sys.executable, "-c", MEMORY, str(folder), str(model)]
         done = subprocess.run(
-            [*words, str(tmp_path / f"out{shards}")],
+            [*words, str(tmp_path / f"out{count}")],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
@@ -257,7 +258,7 @@ def test_bad_rows(model: Path, tmp_path: Path) -> None:
 
 
 def test_refused_by_name(model: Path, tmp_path: Path) -> None:
-    """What cannot be had over a stream, before any work."""
+    """Before any work, what cannot be had over a stream."""
     folder = written(tmp_path / "in", outputs())
     out = tmp_path / "out"
     words = ("score", folder, "--model", model, "-o", f"{out}/")
@@ -336,10 +337,10 @@ def test_sums_add_up(rows: list[tuple[float, str, str, bool]], cut: int) -> None
         codes = np.searchsorted(["x", "y"], sorted({*names}))
         columns.append({**piece, "system": codes[piece["system"]]})
         begin += len(part)
-    joined = {name: np.concatenate([c[name] for c in columns]) for name in columns[0]}
+    every = joined(columns)
     for part in range(3):
-        rows_of = joined["unit"] % 3 == part
-        totals.add({name: joined[name][rows_of] for name in joined}, "xy")
+        rows_of = every["unit"] % 3 == part
+        totals.add({name: every[name][rows_of] for name in every}, "xy")
     defined = ~np.isnan(values)
     _check(totals.overall, values, [label for _, label, *_ in rows], defined)
     for name, own_totals in totals.systems.items():

@@ -39,7 +39,7 @@ def command_line(flags: Mapping[str, str] | None) -> Iterator[None]:
 
 
 def flags_spoken() -> Mapping[str, str] | None:
-    """What `command_line` was given; None where messages speak of parameters in Python."""
+    """The flags that messages speak of; None where they speak of parameters in Python."""
     return _flags.get()
 
 

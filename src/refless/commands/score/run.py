@@ -57,7 +57,7 @@ from refless.commands.score.gates import (
 from refless.commands.score.guards import guards
 from refless.commands.score.guards_shown import said
 from refless.commands.score.result import ScoreResult
-from refless.commands.score.shard import Job
+from refless.commands.score.shard import ShardJob
 from refless.commands.score.shards import streamed
 from refless.commands.score.shards_result import NO_OUTPUTS, shards_result
 from refless.commands.warnings import note
@@ -174,7 +174,7 @@ def score(
     check_on(accept_above, scale, "accept_above")
     note_unread([fit], texts.rated)
     if to is not None:
-        job = Job(
+        job = ShardJob(
             model=fspath(cast("Folder", model)),
             signature=str(saved.signature),
             rows=rows,

@@ -18,7 +18,7 @@ from refless.commands.rows import ScoredRows, note_codes, told_outputs
 from refless.commands.score.copies import copies
 from refless.commands.score.data import estimate_rows
 from refless.commands.score.shard_sums import (
-    Sample,
+    DrawnOutputs,
     ShardFacts,
     ShardSums,
     groups_of_shard,
@@ -41,7 +41,7 @@ PACKED = ".gz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class ShardJob:
     """The same for all shards; it can be sent to another process.
 
     Attributes:
@@ -70,21 +70,21 @@ class Shard:
         """Its name, which that of its estimates is too."""
         return PurePath(self.path).name
 
-    def estimates(self, job: Job) -> Path:
+    def estimates(self, job: ShardJob) -> Path:
         """The file of its estimates."""
         return Path(job.folder, self.name)
 
-    def sums(self, job: Job) -> Path:
+    def sums(self, job: ShardJob) -> Path:
         """The file of their sums."""
         return Path(job.folder, SUMS, f"{self.name}{ENDING}")
 
-    def key(self, job: Job) -> str:
+    def key(self, job: ShardJob) -> str:
         """All that its estimates depend on: another key, and it is done again."""
         changed = Path(self.path).stat().st_mtime_ns
         told = (job.signature, job.rows, job.seed, self.path, self.size, changed)
         return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def is_finished(self, job: Job) -> bool:
+    def is_finished(self, job: ShardJob) -> bool:
         """Whether its estimates are there, made from the same as they would be now."""
         if not self.estimates(job).is_file():
             return False
@@ -97,7 +97,7 @@ class Shard:
 class ShardScorer:
     """An estimator that scores shards, one after the other."""
 
-    def __init__(self, job: Job, saved: Saved | None = None) -> None:
+    def __init__(self, job: ShardJob, saved: Saved | None = None) -> None:
         self.job = job
         self.saved = saved or opened(job.model, threads=1)
         estimator = self.saved.estimator
@@ -148,7 +148,7 @@ class ShardScorer:
         groups = groups_of_shard(outputs, values, labels, is_copy, self._rated_units)
         # the same numbers, whichever shard is done first
         rng = np.random.default_rng([seed, *shard.name.encode("utf-8", "replace")])
-        sample = Sample(outputs, values, rng.random(len(outputs))).lowest(below)
+        sample = DrawnOutputs(outputs, values, rng.random(len(outputs))).lowest(below)
         facts = ShardFacts(
             key=key,
             systems=tuple(sorted({*outputs.systems})),

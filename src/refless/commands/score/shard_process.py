@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from refless.commands.score.shard import Job, Shard, ShardScorer
+from refless.commands.score.shard import Shard, ShardJob, ShardScorer
 from refless.registry.errors import RefLessError
 
 KILLED = (
@@ -26,7 +26,7 @@ KILLED = (
 class OtherProcess:
     """A process that scores shards for this one."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ShardJob) -> None:
         path = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name],
@@ -34,10 +34,10 @@ class OtherProcess:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
         )
-        self._job: Job | None = job
+        self._job: ShardJob | None = job
 
     def __call__(self, shard: Shard, below: float) -> None:
-        """As `ShardScorer`; raises RefLessError where the process is killed."""
+        """The same as a `ShardScorer`; raises RefLessError where the process is killed."""
         try:
             if self._job is not None:
                 self._send(self._job)
@@ -57,7 +57,12 @@ class OtherProcess:
     def kill(self) -> None:
         """Ends the process at once; what it was writing is not there."""
         self._process.kill()
-        self._process.communicate()
+
+    def close(self) -> None:
+        """The same, when nobody waits for its answer."""
+        self.kill()
+        with suppress(BrokenPipeError), self._process:
+            pass
 
 
 def main() -> None:

@@ -64,7 +64,7 @@ class ShardFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class DrawnOutputs:
     """Outputs that are drawn at random: those with the lowest numbers of all.
 
     Attributes:
@@ -75,13 +75,15 @@ class Sample:
     values: FloatArray
     numbers: FloatArray
 
-    def lowest(self, below: float = math.inf) -> Sample:
+    def lowest(self, below: float = math.inf) -> DrawnOutputs:
         """Those with the lowest numbers, which are below this one."""
         rows = np.argsort(self.numbers, kind="stable")[:MOST_OUTPUTS]
         rows = rows[self.numbers[rows] < below]
-        return Sample(self.outputs.take(rows), self.values[rows], self.numbers[rows])
+        return DrawnOutputs(
+            self.outputs.take(rows), self.values[rows], self.numbers[rows]
+        )
 
-    def beside(self, other: Sample) -> Sample:
+    def beside(self, other: DrawnOutputs) -> DrawnOutputs:
         """The lowest ones of both; a column that one of them lacks is blank there."""
         first = self.outputs
         second = other.outputs
@@ -103,10 +105,10 @@ class Sample:
         )
         values = np.concatenate([self.values, other.values])
         numbers = np.concatenate([self.numbers, other.numbers])
-        return Sample(outputs, values, numbers).lowest()
+        return DrawnOutputs(outputs, values, numbers).lowest()
 
 
-NOBODY = Sample(Outputs(ids=(), texts=()), np.zeros(0), np.zeros(0))
+NOBODY = DrawnOutputs(Outputs(ids=(), texts=()), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +117,7 @@ class ShardSums:
 
     facts: ShardFacts
     groups: Columns
-    sample: Sample
+    sample: DrawnOutputs
 
     def save(self, path: Path) -> None:
         """Writes them to a file, whole or not at all."""
@@ -144,14 +146,14 @@ def _groups_in(arrays: Arrays) -> Columns:
     return whole | {name: array_of(arrays, name, (n,)) for name in ("total", "squares")}
 
 
-def _sample_in(arrays: Arrays, score_names: Strings) -> Sample:
+def _sample_in(arrays: Arrays, score_names: Strings) -> DrawnOutputs:
     columns = json_of(arrays, f"{SAMPLE}strings", dict[str, Strings])
     n = len(columns["ids"])
     shape = (n, len(score_names)) if score_names else (0, 0)
     scores = array_of(arrays, f"{SAMPLE}scores", shape)
     outputs = Outputs(**columns, score_names=score_names, scores=scores)
     values = array_of(arrays, f"{SAMPLE}values", (n,))
-    return Sample(outputs, values, array_of(arrays, f"{SAMPLE}numbers", (n,)))
+    return DrawnOutputs(outputs, values, array_of(arrays, f"{SAMPLE}numbers", (n,)))
 
 
 def groups_of_shard(
@@ -313,7 +315,7 @@ class Stream:
 
     every: StreamTotals
     originals: StreamTotals
-    sample: Sample
+    sample: DrawnOutputs
     reasons: Counter[str]
     itself: int
     named: bool
@@ -364,7 +366,12 @@ def _in_parts(paths: Sequence[Path], names: Names, parts: int) -> Iterator[Colum
             codes = np.array([place[name] for name in shard.facts.systems or ("",)])
             piece["system"] = codes[piece["system"]]
             pieces.append(piece)
-        yield {
-            name: np.concatenate([piece[name] for piece in pieces])
-            for name in (*KEYS, *ADDED)
-        }
+        yield joined(pieces)
+
+
+def joined(pieces: Sequence[Columns]) -> Columns:
+    """The rows of several groups of columns."""
+    columns = {}
+    for name in (*KEYS, *ADDED):
+        columns[name] = np.concatenate([piece[name] for piece in pieces])
+    return columns

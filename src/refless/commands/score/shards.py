@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from refless.commands.score.novelty import MOST_OUTPUTS
-from refless.commands.score.shard import PACKED, SUMS, Job, Shard, ShardScorer
+from refless.commands.score.shard import PACKED, SUMS, Shard, ShardJob, ShardScorer
 from refless.commands.score.shard_process import OtherProcess
 from refless.commands.score.shard_sums import ShardSums, Stream
 from refless.commands.warnings import note, progress
@@ -33,7 +34,7 @@ ENDINGS = (".jsonl", ".ndjson", ".csv", ".parquet")
 NAMED = f"{', '.join(ENDINGS)}, perhaps with {PACKED}"
 
 
-def streamed(job: Job, outputs: Any, saved: Saved, threads: int | None) -> Stream:
+def streamed(job: ShardJob, outputs: Any, saved: Saved, threads: int | None) -> Stream:
     """The sums of all shards, after the estimates of each are written.
 
     Finished shards of an earlier run are taken as they are.
@@ -77,13 +78,14 @@ def shards_in(outputs: Any, folder: str) -> list[Shard]:
             f"without {called('to')} rows come from anywhere"
         )
     files = sorted(chain.from_iterable(map(_files_in, paths)))
-    names = [PurePath(file).name for file in files]
-    for name in names:
+    names = Counter(PurePath(file).name for file in files)
+    for name, count in names.items():
         if _ending(name) not in ENDINGS:
             raise UsageError(f"{name} is no shard: shards end in {NAMED}")
-        if names.count(name) > 1:
+        if count > 1:
             raise UsageError(f"two shards are called {name}: rename one of them")
-    if any(Path(file).parent.resolve() == Path(folder).resolve() for file in files):
+    parents = {Path(file).parent for file in files}
+    if Path(folder).resolve() in {parent.resolve() for parent in parents}:
         problem = f"{called('to')} {folder}: the outputs are read from there"
         raise UsageError(f"{problem}; name another folder")
     if ".parquet" in map(_ending, names) and find_spec("pyarrow") is None:
@@ -112,21 +114,24 @@ class Waiting:
     """The shards that are not finished, handed out one at a time.
 
     Attributes:
-        job: the settings; shards: all of them.
+        job: the settings; shards: those that were not finished at the beginning.
         report: takes the share that is done.
     """
 
-    def __init__(self, job: Job, shards: Sequence[Shard]) -> None:
-        finished = [shard for shard in shards if shard.is_finished(job)]
+    def __init__(self, job: ShardJob, shards: Sequence[Shard]) -> None:
         self.job = job
-        self.shards = [shard for shard in shards if shard not in finished]
+        self.shards: list[Shard] = []
         self.report: Callable[[float], None] | None = None
         self._lock = Lock()
+        self._lowest = np.ones(0)
+        for shard in shards:
+            if shard.is_finished(job):
+                self._drawn(shard)
+            else:
+                self.shards.append(shard)
         self._ahead = iter(self.shards)
         self._bytes = 0
-        self._lowest = np.ones(0)
-        for shard in finished:
-            self._drawn(shard)
+        self._total = sum(shard.size for shard in self.shards)
 
     def drain(self, score: Callable[[Shard, float], None]) -> None:
         """Scores shards until none is left; where one fails, others begin no more."""
@@ -154,9 +159,8 @@ class Waiting:
         with self._lock:
             self._drawn(shard)
             self._bytes += shard.size
-            total = sum(entry.size for entry in self.shards)
             if self.report is not None:
-                self.report(self._bytes / max(total, 1))
+                self.report(self._bytes / max(self._total, 1))
 
     def _drawn(self, shard: Shard) -> None:
         """Remembers the random numbers of the outputs that were drawn from a shard."""
@@ -171,7 +175,7 @@ def _work(waiting: Waiting, saved: Saved, processes: int) -> None:
     with ExitStack() as stack:
         others = [OtherProcess(job) for _ in range(processes - 1)]
         for other in others:
-            stack.callback(other.kill)
+            stack.callback(other.close)
         pool = stack.enter_context(ThreadPoolExecutor(processes))
         jobs = [pool.submit(waiting.drain, other) for other in others]
         try:
