@@ -36,7 +36,7 @@ from refless.stats.answers import Estimate
 FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
 IN_TERMINAL = 5  # disputed texts
-ON_PAGE = 50
+ON_PAGE = 20
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",

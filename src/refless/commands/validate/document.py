@@ -157,7 +157,7 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
         numeric=(False, True, True, True),
     )
     line = (
-        f"On a {study.unit} that is rated already an estimate rests on its other rated texts too: "
+        f"On rated {study.unit}s an estimate rests on its other rated texts too: "
         f"each text was left out alone. For new {study.unit}s all texts of its {study.unit} were "
         "left out with it."
     )

@@ -1,0 +1,141 @@
+"""Cards of every question: short answers, one picture each, and in a notebook before all else."""
+
+import re
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import refless
+from refless.commands.judge.raters_card import shares_apart, shares_by_chance
+from rows import only
+
+SCALE = (1, 5)
+
+
+def outputs() -> list[dict[str, Any]]:
+    """Sixty outputs of two systems to thirty items, half of them rated, scored three times."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for i in range(60):
+        level = 1 + (7 * i) % 5
+        row = {
+            "item": f"i{i // 2}",
+            "system": "new" if i % 2 else "old",
+            "text": f"Output {i} says {'good ' * level} things.",
+            "rating": level if i < 30 else None,
+        }
+        runs = np.clip(level + rng.integers(-1, 2, 3), *SCALE)
+        rows.append(row | {f"run{k}": int(run) for k, run in enumerate(runs)})
+    return rows
+
+
+def choices() -> list[dict[str, Any]]:
+    """The new system wins three of four, on forty sources."""
+    return [
+        {
+            "prompt": f"q{i}",
+            "response_a": f"first answer {i}",
+            "response_b": f"second {i}",
+            "system_a": "new",
+            "system_b": "old",
+            "winner": "b" if i % 4 == 0 else "a",
+        }
+        for i in range(40)
+    ]
+
+
+def by_three_raters() -> list[dict[str, Any]]:
+    rated = only(outputs()[:30], "item", "system", "text", "rating")
+    return [
+        {**row, "annotator": name, "rating": min(row["rating"] + add, 5)}
+        for row in rated
+        for add, name in enumerate("abc")
+    ]
+
+
+def rated() -> list[dict[str, Any]]:
+    return only(outputs()[:30], "item", "system", "text", "rating")
+
+
+RUNS = ("run0", "run1", "run2")
+RESULTS = {
+    "choices": lambda: refless.compare_choices(choices()),
+    "several choices": lambda: refless.compare_choices(
+        [*choices(), {**choices()[0], "prompt": "more", "system_b": "third"}]
+    ),
+    "scores": lambda: refless.compare_scores(
+        only(outputs(), "item", "system", "text", "run0"), score_column="run0"
+    ),
+    "raters": lambda: refless.judge_raters(by_three_raters(), scale=SCALE),
+    "runs": lambda: refless.judge(
+        [row for row in outputs() if row["rating"]],
+        scale=SCALE,
+        runs=True,
+        score_column=RUNS,
+    ),
+    "judged choices": lambda: refless.validate_choices(choices()),
+    "next": lambda: refless.next(
+        only(outputs(), "item", "system", "text", "rating"),
+        goal="compare",
+        scale=SCALE,
+    ),
+    "race": lambda: refless.next(
+        only(outputs(), "item", "system", "text", "rating"),
+        goal="best",
+        scale=SCALE,
+        looks=5,
+    ),
+    "plan": lambda: refless.plan(scale=SCALE),
+    "explained": lambda: refless.explain("Output good.", rated=rated(), scale=SCALE),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_answer_and_picture(name: str) -> None:
+    """At most twenty words and one picture with its caption; in a notebook they come first."""
+    result = RESULTS[name]()
+    for card in result.report().cards:
+        assert len(card.answer.split()) <= 20, card.answer
+        assert len(card.figures) == 1
+        assert "<svg" in str(card.figures[0].svg)
+        assert card.figures[0].caption.endswith(".")
+    fragment = result._repr_html_()
+    card, folds = fragment.split("</article>", 1)
+    assert "<table" not in re.sub(r"<details>.*?</details>", "", card, flags=re.DOTALL)
+    assert folds.count("<summary>") >= 2
+    assert "\n:root" not in fragment
+
+
+def test_shares_of_choices_by_hand() -> None:
+    """The new system, which is second by its name, wins 30 of 40, one choice a source."""
+    result = refless.compare_choices(choices(), system=("old", "new"))
+    assert sorted(result.shares) == [0.0] * 10 + [1.0] * 30
+    assert result.card().answer.startswith("new wins 75 % of the choices (")
+    turned = refless.compare_choices(choices(), system=("new", "old"))
+    assert turned.card().answer == result.card().answer
+
+
+@given(
+    st.lists(
+        st.lists(st.integers(1, 5), min_size=2, max_size=4), min_size=1, max_size=6
+    )
+)
+def test_ratings_apart(texts: list[list[int]]) -> None:
+    """As pair by pair: a text counts as its ratings do, and luck is any two ratings."""
+    values = [float(value) for ratings in texts for value in ratings]
+    text = [i for i, ratings in enumerate(texts) for _ in ratings]
+    steps = [0.0, 1.0, 2.0, 3.0, 4.0]
+    wanted = np.zeros(5)
+    for ratings in texts:
+        pairs = [abs(a - b) for a, b in combinations(ratings, 2)]
+        for apart in pairs:
+            wanted[apart] += len(ratings) / len(pairs) / len(values)
+    found = shares_apart(np.array(values), np.array(text), steps)
+    assert found == pytest.approx(wanted.tolist())
+    every = [abs(a - b) for a, b in combinations(values, 2)]
+    luck = [every.count(step) / len(every) for step in steps]
+    assert shares_by_chance(np.array(values), steps) == pytest.approx(luck)
