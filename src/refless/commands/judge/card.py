@@ -20,6 +20,10 @@ ADVICE: dict[State, str] = {
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "rate more of what it scored, drawn at random.",
 }
+ONE_SIDED = (
+    "People are so often of one mind here that deciding all texts one way, unread, would keep the "
+    "promise too."
+)
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
 
 
@@ -85,8 +89,9 @@ def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Car
     share = exact_percent(promise.at_most_wrong)
     sure = exact_percent(promise.sure)
     rests = (
-        f"Rests on {counted(licence.n, 'rated text')}. Wrong are at most {share} of those it "
-        f"passes, and of those it fails, with {sure} confidence, if outputs are like these."
+        f"Rests on {counted(licence.n, 'rated text')}. The promise: of those it passes, and of "
+        f"those it fails, at most {share} are wrong, with {sure} confidence, if outputs are like "
+        "these."
     )
     state: State = "no" if licence.undefined else "yes"
     decided = percent(1 - licence.people)
@@ -113,7 +118,10 @@ def _decides(licence: Licence, decided: str) -> str:
         parts.append(f"pass outputs from {licence.passes.threshold:.4g} on")
     if licence.fails.chosen is not None:
         parts.append(f"fail them up to {licence.fails.threshold:.4g}")
-    return f"It may {' and '.join(parts)}: {decided} of all; people decide the others."
+    answer = (
+        f"It may {' and '.join(parts)}: {decided} of all; people decide the others."
+    )
+    return f"{answer} {ONE_SIDED}" if licence.trivial else answer
 
 
 def _next(licence: Licence) -> str:
