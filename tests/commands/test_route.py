@@ -120,12 +120,16 @@ def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
     drawn = found["reasons"]["audit"]
     decided = 500 - found["reasons"]["between"]
     assert 0.13 < drawn / decided < 0.27
+    rated = jsonl(tmp_path / "rated.jsonl", rows(500, 1000))
+    audits = routed(licence, rated, *words).json["audits"]
+    assert audits["together"]["n"] == drawn  # ratings of others do not count
 
 
 def test_sides_are_audited_together(licence: Path, tmp_path: Path) -> None:
     """Errors that are spread over both sides count as one sum; a side without licence does not."""
     path = jsonl(tmp_path / "new.jsonl", rows(500, 900))
-    audits = routed(licence, path, "--format", "json").json["audits"]
+    words = ("--audit", "1", "--format", "json")
+    audits = routed(licence, path, *words).json["audits"]
     assert [*audits] == ["pass", "fail", "together"]
     for count in ("n", "wrong"):
         both = audits["pass"][count] + audits["fail"][count]
@@ -136,7 +140,7 @@ def test_sides_are_audited_together(licence: Path, tmp_path: Path) -> None:
     alone.write_text(json.dumps(stored))
     rubric = licence.with_name("rubric.md").read_text()
     alone.with_name("rubric.md").write_text(rubric)
-    found = routed(alone, path, "--format", "json").json
+    found = routed(alone, path, *words).json
     assert [*found["audits"]] == ["pass"]
     assert "fail" not in found["decided"]
     half = audited(14, 5, 0.1)
@@ -149,9 +153,11 @@ def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
     """If people fail half of what passes, all is for people, and the status is 3."""
     new = unrated(rows(500, 900))
     harder = [row | {"rating": i % 2} for i, row in enumerate(rows(900, 1000))]
-    kept = routed(licence, jsonl(tmp_path / "kept.jsonl", new + rows(900, 1000)))
+    all_audited = ("--audit", "1")
+    same = jsonl(tmp_path / "kept.jsonl", new + rows(900, 1000))
+    kept = routed(licence, same, *all_audited)
     assert kept.code == 0, kept.err
-    ran = routed(licence, jsonl(tmp_path / "new.jsonl", new + harder))
+    ran = routed(licence, jsonl(tmp_path / "new.jsonl", new + harder), *all_audited)
     assert ran.code == 3
     said = " ".join(ran.out.split())
     assert "Gate failed: people decide otherwise on" in said
@@ -196,6 +202,30 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
         assert run(*judged, *more).code == 0
         ran = run("route", new, "--licence", other)
         assert (ran.code, problem in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+def test_texts_are_not_needed_and_one_of_several_judges_is_named(
+    tmp_path: Path,
+) -> None:
+    """Of two judges who may decide one is to be named; a judge who may not needs no name."""
+    table = [
+        {
+            "id": row["id"],
+            "rating": row["rating"],
+            "p": row["p"],
+            "q": row["p"],
+            "one": 1,
+        }
+        for row in rows(0, 500)
+    ]
+    path = jsonl(tmp_path / "rated.jsonl", table)
+    out = tmp_path / "licence.json"
+    promise = ("--at-most-wrong", "0.1", "--resamples", "40", "-o", out)
+    for judges, problem in (("pq", "which one decides: p, q"), (("p", "one"), "")):
+        words = [word for name in judges for word in ("--score-column", name)]
+        assert run("judge", path, *words, *promise).code == 0
+        ran = run("route", path, "--licence", out)
+        assert (ran.code, problem in ran.err) == (2 if problem else 0, True), ran.err
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.01, 0.1, 0.3]))

@@ -99,7 +99,8 @@ def test_votes_are_formed_of_the_runs(tmp_path: Path, layout: str) -> None:
         assert float(cells["votes"]) == pytest.approx(share)
         assert (cells["decide"] == "pass") == (share >= top)
     rated = jsonl(tmp_path / "audited.jsonl", shaped(new))
-    found = run("route", rated, "--licence", licence, "--format", "json").json
+    words = ("--licence", licence, "--audit", "1", "--format", "json")
+    found = run("route", rated, *words).json
     assert found["audits"]["together"]["n"] == 200 - found["reasons"].get("between", 0)
 
 
@@ -137,7 +138,7 @@ def estimating(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def routed(folder: Path, outputs: str, *words: object) -> Ran:
     """The outputs routed by the judge of texts and scores."""
     licence = ("--licence", folder / "licence.json")
-    chosen = ("--score-column", "gp + scores", "--audit", "0")
+    chosen = ("--score-column", "gp + scores")
     return run("route", folder / outputs, *licence, *chosen, *words)
 
 
@@ -146,8 +147,9 @@ def test_estimates_decide(estimating: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     rated = ("--rated", estimating / "rated.jsonl")
     model = ("--model", estimating / "model.safetensors")
-    written = decided(routed(estimating, "new.jsonl", *rated, "-o", out), out)
-    assert decided(routed(estimating, "new.jsonl", *model, "-o", out), out) == written
+    more = ("--audit", "0", "-o", out)
+    written = decided(routed(estimating, "new.jsonl", *rated, *more), out)
+    assert decided(routed(estimating, "new.jsonl", *model, *more), out) == written
     scored = tmp_path / "scored.csv"
     ran = run("score", estimating / "new.jsonl", *model, "-o", scored)
     for name, row in decided(ran, scored).items():
@@ -170,8 +172,8 @@ def test_the_audit_leaves_out_what_the_estimator_knows(
     """Of rated texts that license it and of new ones only the new ones are audited."""
     both = jsonl(tmp_path / "both.jsonl", rows(0, 400))
     (tmp_path / "licence.json").write_text((estimating / "licence.json").read_text())
-    rated = ("--rated", estimating / "rated.jsonl", "--format", "json")
-    found = routed(tmp_path, both.name, *rated).json
+    rated = ("--rated", estimating / "rated.jsonl")
+    found = routed(tmp_path, both.name, *rated, "--audit", "1", "--format", "json").json
     assert found["decided"]["pass"] + found["decided"]["fail"] > 300
     assert 100 < found["audits"]["together"]["n"] <= 200
 
@@ -274,7 +276,8 @@ def test_real_judges_keep_their_promise(
     more = ("--score-column", name, "--column", "rating=rater*")
     if name != "votes":
         more += ("--rated", str(path))
-    ran = run("route", outputs, "--licence", licence, *more, "--format", "json")
+    more += ("--audit", "1", "--format", "json")
+    ran = run("route", outputs, "--licence", licence, *more)
     assert ran.code == 0, ran.err
     audits = ran.json["audits"]
     assert audits["pass"]["n"] > 150

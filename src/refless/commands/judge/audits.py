@@ -185,7 +185,7 @@ def _with_verdicts(question: Question, labels: Labels) -> Labels:
                 f"{name}: {OTHER_UNITS}, so {passing} makes no verdicts of them: give both on one "
                 "scale, or the scores as 1 and 0"
             )
-        elif not labels.same_units:
+        elif not labels.same_units and question.promise is None:
             note(_in_other_units(labels))
         return labels
     verdicts = {*VERDICTS, *question.read.pool.ratings.values.tolist()}

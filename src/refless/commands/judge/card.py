@@ -26,6 +26,10 @@ ADVICE: dict[State, str] = {
 }
 SAME = 0.9  # share of outputs on which runs are to say the same
 RUNS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
+ONE_SIDED = (
+    "People are so often of one mind here that deciding all texts one way, unread, would keep the "
+    "promise too."
+)
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
 
 
@@ -147,9 +151,13 @@ def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Car
     share = exact_percent(promise.at_most_wrong)
     sure = exact_percent(promise.sure)
     rests = (
-        f"Rests on {counted(licence.n, 'rated text')}. Wrong are at most {share} of those it "
-        f"passes, and of those it fails, with {sure} confidence, if outputs are like these."
+        f"Rests on {counted(licence.n, 'rated text')}. The promise, with {sure} confidence, if "
+        f"outputs are like these: people would fail at most {share} of what it passes, and pass "
+        f"at most {share} of what it fails. They pass what they rate {licence.passing:g} or more "
+        "on average."
     )
+    if licence.trivial:
+        rests = f"{rests} {ONE_SIDED}"
     state: State = "no" if licence.undefined else "yes"
     decided = percent(1 - licence.people)
     label = "No, nothing yet" if licence.undefined else f"Yes, {decided}"
@@ -170,12 +178,13 @@ def _decides(licence: Licence, decided: str) -> str:
     """The scores with which a judge decides alone, or that it may not."""
     if licence.undefined:
         return f"It may decide nothing alone: {licence.undefined}."
-    parts = []
+    passes = "pass none"
     if licence.passes.chosen is not None:
-        parts.append(f"pass outputs from {licence.passes.threshold:.4g} on")
+        passes = f"pass outputs from {licence.passes.threshold:.4g} on"
+    fails = "fail none"
     if licence.fails.chosen is not None:
-        parts.append(f"fail them up to {licence.fails.threshold:.4g}")
-    return f"It may {' and '.join(parts)}: {decided} of all; people decide the others."
+        fails = f"fail them up to {licence.fails.threshold:.4g}"
+    return f"It may {passes} and {fails}: {decided} of all; people decide the others."
 
 
 def _next(licence: Licence) -> str:

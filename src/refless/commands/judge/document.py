@@ -37,6 +37,8 @@ MOST_SLICES = 28  # of more, the clearest are in the table
 def uses_section(audit: Audit) -> Section:
     """The uses of a judge in words: may it, and why."""
     title = f"What may {audit.name} be used for?"
+    if audit.licence is not None:
+        title = f"What may {audit.name} be used for beyond its licence?"
     uses = [use for use in audit.uses if not use.estimate.undefined]
     if not uses:
         line = "These ratings do not tell what it may be used for."

@@ -50,13 +50,7 @@ def licence_sections(licence: Licence | None) -> tuple[Section, ...]:
     """The share that one judge would decide under other promises; nothing without a licence."""
     if licence is None or not licence.curve:
         return ()
-    lines = []
-    if licence.trivial:
-        lines.append(
-            "People are so often of one mind here that deciding all texts one way, unread, would "
-            "keep the promise too."
-        )
-    lines.append(
+    line = (
         f"A text passes if people's mean rating is at least {licence.passing:g}. Each line of the "
         "table holds by itself."
     )
@@ -74,7 +68,7 @@ def licence_sections(licence: Licence | None) -> tuple[Section, ...]:
     svg = row_chart(drawn, AXIS, f"{AXIS}, by how many may be wrong", zero=True)
     caption = f"The {AXIS}, if so many of these may be wrong."
     figure = Figure(svg=svg, caption=caption, table=table)
-    return (Section(title=TITLE, lines=tuple(lines), table=table, figures=(figure,)),)
+    return (Section(title=TITLE, lines=(line,), table=table, figures=(figure,)),)
 
 
 def licences_section(audits: Sequence[Audit]) -> tuple[Section, ...]:

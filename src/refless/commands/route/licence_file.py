@@ -1,6 +1,7 @@
 """The licence of a judge, read from the JSON of `refless judge`."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -111,7 +112,7 @@ def licence_in(
             "this is no licence of a judge", path=file, remedy=remedy
         ) from None
     licences = {judge.name: judge.licence for judge in content.judges}
-    name = name or ", ".join(licences)
+    name = name or _only_one(file, licences)
     licence = licences.get(name)
     if licence is None:
         raise UsageError(
@@ -127,3 +128,18 @@ def licence_in(
             f"{called('rubric')} to both, or judge again"
         )
     return LicensedJudge(name=name, licence=licence, signature=signature)
+
+
+def _only_one(file: str, licences: Mapping[str, StoredLicence | None]) -> str:
+    """The judge that may decide something; raises UsageError if several may."""
+    able = [
+        name
+        for name, licence in licences.items()
+        if licence is not None and not licence.undefined
+    ]
+    if len(able) > 1:
+        raise UsageError(
+            f"{file} has several judges: say with {called('score_column')} which one decides: "
+            f"{', '.join(able)}"
+        )
+    return able[0] if able else next(iter(licences), "")

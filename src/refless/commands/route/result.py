@@ -24,9 +24,13 @@ REASONS = {
     "audit": "drawn for the audit",
     "broken promise": "the promise no longer holds",
 }
+NEXT = (
+    "Put people's decisions on these into a column of ratings, and route again: the audit then "
+    "tells whether the promise holds."
+)
 LEGEND = (
     f"Mean evidence from {ENOUGH:g} on says that the promise no longer holds: wrong in at most 5 % "
-    "of uses, however often you look, if the ratings are of texts drawn for the audit."
+    "of uses, however often you look. Ratings of texts that the audit has not drawn do not count."
 )
 
 
@@ -59,7 +63,7 @@ class RouteResult(Result):
     Attributes:
         texts: the outputs; judge: with its licence; scores: [n] that it gave.
         decisions: [n] pass, fail or person; reasons: [n] why a person decides, or "".
-        audits: by decision, ratings of texts that the judge decides so.
+        audits: by decision, ratings of drawn texts that the judge decides so.
     """
 
     record = RouteRecord
@@ -101,7 +105,7 @@ class RouteResult(Result):
             if counts[reason]
         )
         table = Table(header=("a person decides as", "outputs"), rows=rows)
-        return Section(title="For people", table=table)
+        return Section(title="For people", table=table, lines=(NEXT,))
 
     def _audited(self) -> Section:
         """The audit of each side."""
@@ -109,9 +113,7 @@ class RouteResult(Result):
             (TITLES[name], str(side.n), str(side.wrong), number(side.evidence))
             for name, side in self.audits.items()
         )
-        table = Table(
-            header=("the judge", "rated since", "wrong", "evidence"), rows=rows
-        )
+        table = Table(header=("the judge", "audited", "wrong", "evidence"), rows=rows)
         return Section(title="Audit", table=table, lines=(LEGEND,))
 
     def _json(self) -> Record:

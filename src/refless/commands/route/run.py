@@ -91,7 +91,8 @@ def route(
         licence: JSON of 'refless judge --at-most-wrong': refuses another judge, another rubric, and
             scores that are spread unlike those that it has seen. Of votes it names the runs.
         rated: The rated texts of a licence for texts and scores together; or give a `model`.
-        audit: The share of what the judge could decide that people decide, at random.
+        audit: The share of what the judge could decide that people decide, at random. The ratings
+            of these alone are evidence.
         rubric: The rubric that the judge followed, if the licence has one.
     """
     names = names_in(score_column)
@@ -110,18 +111,20 @@ def route(
     of_rated = rows.to_reading()
     estimator = estimator_behind(judge, rated, model, of_rated)
     beside = replace(of_rated, beside_rated=True)
-    read = read_partly(outputs, beside, None, kind=kind_of(judge.inputs))
+    needed = ("text",) if judge.inputs.estimator else ()
+    read = read_partly(outputs, beside, None, needed, kind_of(judge.inputs))
     tell(read)
     texts = read.texts
     scores = scores_of(judge, texts, estimator)
     _check_shift(judge, texts, scores)
     decisions = judge.licence.thresholds.decisions(scores)
-    people = _human(read)
+    drawn = _drawn(texts, audit, seed)
     if estimator is not None:  # it knows the ratings of these texts
-        people[np.isin(texts.texts, estimator.rated.texts)] = math.nan
-    audits = _audits(judge, people, decisions)
+        drawn &= ~np.isin(texts.texts, estimator.rated.texts)
+    human = np.where(drawn, _human(read), math.nan)
+    audits = _audits(judge, human, decisions)
     decided = decisions != "person"
-    drawn = _drawn(texts, audit, seed) & np.isnan(read.human)
+    drawn &= np.isnan(human)
     reasons = np.where(np.isnan(scores), "no score", "between")
     reasons = np.where(decided, "", reasons)
     reasons = np.where(decided & drawn, "audit", reasons)
