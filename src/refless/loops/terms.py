@@ -239,3 +239,18 @@ def sums_loop(rows, weights, starts, vectors):
             for k in range(len(total)):
                 total[k] += weights[i] * vector[k]
     return sums
+
+
+@loop(nogil=True)
+def products_loop(rows, weights, starts, table):
+    """[texts, k] the table's rows of each text, times their weights, in the table's precision."""
+    products = np.empty((len(starts) - 1, table.shape[1]), table.dtype)
+    for text in range(len(products)):
+        total = products[text]
+        total[:] = 0
+        for i in range(starts[text], starts[text + 1]):
+            row = table[rows[i]]
+            weight = table.dtype.type(weights[i])
+            for k in range(len(total)):
+                total[k] += weight * row[k]
+    return products

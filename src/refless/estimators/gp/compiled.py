@@ -4,6 +4,9 @@ A mean is a product of kernel values with fixed numbers, one for each rated text
 times these is a weight for each of its features. The part of the prior variance that the ratings
 explain is a sum of squares of such products, too: as many as rated texts if these are few, else of
 the directions that explain most, with the usual share of what remains.
+
+Kernel values are in single precision: means are right to 1e-5 of the ratings' deviation, variances
+to 1e-6.
 """
 
 from __future__ import annotations
@@ -27,9 +30,13 @@ from refless.estimators.gp.kernels import (
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
 
-ROWS = 64  # outputs compared with all rated texts at a time, always so many
+# outputs that one product compares with all rated texts: as many as every processor's loop takes
+# at once, so that each place is summed alike
+ROWS = 16
+TILES = 4  # of so many outputs, at a time
 # that stand for the explained variance of more than twice as many texts
 DIRECTIONS = 94
+PRECISION: type = np.float32
 SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
 
 
@@ -70,7 +77,8 @@ class Compiled:
         kernels: the kernels; weights: of each.
         tables: by the names of linear kernels, for all columns.
         sides: by the names of the others, those of the landmarks.
-        columns: [landmarks, k] sigma^-1 (y - mean), sigma^-1 1, and the directions.
+        alpha: [landmarks] sigma^-1 (y - mean).
+        columns: [landmarks, k] sigma^-1 1, and the directions.
         mean: the constant mean; ones: sum of sigma^-1 1.
         rest: explained variance outside the directions, as a share of that along them.
     """
@@ -79,6 +87,7 @@ class Compiled:
     weights: Mapping[str, float]
     tables: Mapping[str, Any]
     sides: Mapping[str, Any]
+    alpha: FloatArray
     columns: FloatArray
     mean: float
     ones: float
@@ -94,11 +103,16 @@ class Compiled:
         """The tables of a posterior, whose kernels compare texts with [n] points of rated ones."""
         average = solved.average
         drawn = np.column_stack([solved.ones, solved.directions])
-        columns = _beside(average.alpha, drawn, average.drawn)
+        others = _in_rows(drawn, average.drawn, len(average.alpha))
+        columns = np.column_stack([average.alpha, others])
         places = np.searchsorted(average.landmarks, average.drawn)
         landmarks = {
             name: rated[name][average.landmarks] for name in covariance.kernels
         }
+        # landmarks that stand for others have large weights of both signs
+        is_exact = len(average.landmarks) == len(average.alpha)
+        precision = PRECISION if is_exact else np.float64
+        columns = columns.astype(precision)
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
@@ -106,7 +120,7 @@ class Compiled:
             if isinstance(kernel, BellKernel):
                 side = kernel.right(landmarks[name])
                 side[-1] += np.log(weight)
-                sides[name] = side
+                sides[name] = np.ascontiguousarray(side.T, dtype=precision)
             elif hasattr(kernel, "table"):
                 tables[name] = kernel.table(rated[name], weight * columns)
             else:
@@ -116,7 +130,8 @@ class Compiled:
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            columns=_beside(average.beta, drawn, places),
+            alpha=average.beta,
+            columns=_in_rows(drawn, places, len(average.beta)).astype(precision),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,
@@ -127,7 +142,7 @@ class Compiled:
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process at [n] new texts, as `Exact.predict`.
 
-        A text's numbers do not depend on the others, but for rounding by its place among them.
+        A text's numbers do not depend on the others.
         """
         products = self.products(points, len(prior))
         explained = np.square(products[:, 2:]).sum(axis=1) * (1.0 + self.rest)
@@ -137,50 +152,66 @@ class Compiled:
 
     def products(self, points: Mapping[str, Points], n: int) -> FloatArray:
         """[n, k] covariance of n texts with the rated ones, times the columns."""
-        total = np.zeros((n, self.columns.shape[1]))
+        total = np.zeros((n, 1 + self.columns.shape[1]))
         for name, table in self.tables.items():
             kernel = cast("LinearKernel", self.kernels[name])
             total += kernel.products(points[name], table)
         lefts = {name: self._left(name, points[name]) for name in self.sides}
-        for begin in range(0, n, ROWS):
-            # the last block is filled up by copies: how a product is summed depends on its shape
-            rows = np.minimum(np.arange(begin, begin + ROWS), n - 1)
+        for begin in range(0, n, ROWS * TILES):
+            size = min(ROWS * TILES, n - begin)
+            tiles = -(-size // ROWS)
+            # the last tile is filled up by copies
+            rows = begin + np.minimum(np.arange(tiles * ROWS), size - 1)
             covariance = self._compared(
-                {name: left[rows] for name, left in lefts.items()}
+                {name: left[rows] for name, left in lefts.items()}, tiles
             )
-            size = min(ROWS, n - begin)
-            total[begin : begin + size] += (covariance @ self.columns)[:size]
+            # weights of both signs nearly cancel
+            means = self.alpha @ covariance.astype(np.float64)
+            others = _by_row(self.columns.T @ covariance)
+            part = total[begin : begin + size]
+            part[:, 0] += means.ravel()[:size]
+            part[:, 1:] += others[:size]
         return total
 
     def _left(self, name: str, points: Points) -> Points:
         """The side of points of a kernel that is compared with every rated text."""
         kernel = self.kernels[name]
         if isinstance(kernel, BellKernel):
-            return kernel.left(points)
+            return kernel.left(points).astype(self.columns.dtype)
         return points
 
-    def _compared(self, lefts: Mapping[str, Points]) -> FloatArray:
-        """[rows, rated] the sum of these kernels' values, times their weights."""
-        total = np.zeros((ROWS, len(self.columns)))
+    def _compared(self, lefts: Mapping[str, Points], tiles: int) -> FloatArray:
+        """[tiles, rated, ROWS] the sum of these kernels' values, times their weights."""
+        shape = (tiles, len(self.columns), ROWS)
+        total = np.zeros(shape, self.columns.dtype)
         values = np.empty_like(total)
         for name, left in lefts.items():
             kernel = self.kernels[name]
-            weight = self.weights[name]
             if isinstance(kernel, BellKernel):
-                np.matmul(left, self.sides[name], out=values)
-                np.minimum(values, np.log(weight), out=values)
+                np.matmul(self.sides[name], _by_tile(left), out=values)
                 np.exp(values, out=values)
             else:
-                values[:] = weight * kernel.between(left, self.sides[name])
+                compared = kernel.between(left, self.sides[name])
+                values[:] = self.weights[name] * _by_tile(compared)
             total += values
         return total
 
 
-def _beside(first: FloatArray, others: FloatArray, rows: IntArray) -> FloatArray:
-    """[n, 1 + k] a column, and k others in some of the rows, 0 elsewhere."""
-    columns = np.zeros((len(first), 1 + others.shape[1]))
-    columns[:, 0] = first
-    columns[rows, 1:] = others
+def _by_tile(rows: FloatArray) -> FloatArray:
+    """[tiles, k, ROWS] of [tiles * ROWS, k]."""
+    tiles = rows.reshape(-1, ROWS, rows.shape[1])
+    return np.ascontiguousarray(tiles.transpose(0, 2, 1))
+
+
+def _by_row(tiles: FloatArray) -> FloatArray:
+    """[tiles * ROWS, k] of [tiles, k, ROWS]."""
+    return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])
+
+
+def _in_rows(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
+    """[n, k] these values in some of the rows, 0 elsewhere."""
+    columns = np.zeros((n, values.shape[1]))
+    columns[rows] = values
     return columns
 
 

@@ -190,8 +190,16 @@ class Tfidf:
 
     def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
         """See `LinearKernel`."""
-        return np.asarray(rated.T @ columns)
+        return np.asarray(rated.T @ columns, dtype=columns.dtype)
 
     def products(self, points: csr_array, table: FloatArray) -> FloatArray:
         """See `LinearKernel`."""
-        return np.asarray(points @ table)
+        return rows_times(points, table)
+
+
+def rows_times(rows: csr_array, table: FloatArray) -> FloatArray:
+    """[rows, k] the product, each row alone, in the table's precision; quicker than SciPy's."""
+    products: FloatArray = loops.products_loop(
+        rows.indices, rows.data, rows.indptr, table
+    )
+    return products

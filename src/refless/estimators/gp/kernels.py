@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, rows_times
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -114,14 +114,17 @@ class _Grams:
         vocabulary, features = learn(tuple(rated), Shape())
         orders = _gram_matrices(features, vocabulary)
         weights = sum(order.T @ columns for order in orders)
-        return vocabulary, np.asarray(weights)
+        return vocabulary, np.asarray(weights, dtype=columns.dtype)
 
     def products(
         self, points: Points, table: tuple[Vocabulary, FloatArray]
     ) -> FloatArray:
         vocabulary, weights = table
         orders = _gram_matrices(look_up(tuple(points), vocabulary), vocabulary)
-        return np.asarray(sum(order @ weights for order in orders))
+        total = np.zeros((len(points), weights.shape[1]))
+        for order in orders:
+            total += rows_times(order, weights)
+        return total
 
 
 def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array]:
@@ -243,7 +246,7 @@ class _Components:
 
     def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
         """[n, k] components of texts with these TF-IDF vectors, without what their units taught."""
-        parts = np.asarray(vectors @ self.terms)
+        parts = rows_times(vectors, self.terms)
         numbers = np.array([self.units.get(name, -1) for name in units], dtype=np.int64)
         familiar = np.flatnonzero(numbers >= 0)
         for begin in range(0, len(familiar), BLOCK):
@@ -328,17 +331,18 @@ class _Line(_Scaled):
         return rated
 
     def table(self, rated: FloatArray, columns: FloatArray) -> FloatArray:
-        return np.asarray(rated.T @ columns)
+        return np.asarray(rated.T @ columns, dtype=columns.dtype)
 
     def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
         # row by row: how a dense product is summed depends on its shape
-        return np.asarray(csr_array(points) @ table)
+        return rows_times(csr_array(points), table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Vectors(BellKernel, _Dense):
     """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances."""
 
+    center: FloatArray  # mean vector of the rated texts
     square: float  # mean over all pairs of rated texts of the squared distance
 
     @classmethod
@@ -346,14 +350,26 @@ class _Vectors(BellKernel, _Dense):
         """Learned from the vectors of these texts."""
         center = inputs.columns[name].mean(axis=0, dtype=np.float64)
         square = 2.0 - 2.0 * float(center @ center)
-        return cls(name, square if square > 1e-6 else 1.0)
+        return cls(name, center, square if square > 1e-6 else 1.0)
 
     def left(self, points: Points) -> FloatArray:
-        return np.hstack([points, np.ones((len(points), 1), points.dtype)])
+        centered, rest = self._sides(points)
+        return np.column_stack([centered / self.square, rest, np.ones_like(rest)])
 
     def right(self, anchors: Points) -> FloatArray:
-        sides = np.vstack([anchors.T, np.full(len(anchors), -1.0)])
-        return np.asarray(sides / self.square)
+        centered, rest = self._sides(anchors)
+        return np.vstack([centered.T, np.ones_like(rest), rest])
+
+    def _sides(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Two parts whose products add up to (cosine - 1) / square.
+
+        Alike vectors differ in few digits, which a product of centered ones has in any precision.
+        """
+        centered = points - self.center
+        size = self.center @ self.center
+        # row by row, as in `_Line`
+        rest = (centered * self.center).sum(axis=1) + 0.5 * (size - 1.0)
+        return centered, rest / self.square
 
     def diagonal(self, points: Points) -> FloatArray:
         cosines = np.einsum("ij,ij->i", points, points, dtype=np.float64)
