@@ -42,12 +42,7 @@ from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 FULL_ROWS = 5  # that tell a mean of columns
-TOGETHER = (
-    "task",
-    "system",
-    "source",
-    "item",
-)  # equal in all rows of a text without id
+TOGETHER = ("task", "system", "source", "item")  # equal in rows of one text
 ROUNDED = 0.051  # how far a mean that is written with one digit may be off
 Keys = Sequence[Hashable] | None
 
