@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from command_line import jsonl, rated_rows, run
 from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
+from refless.report.result import Result
 from rows import renamed, without
 
 MOST_WORDS = 20  # of an answer
@@ -211,6 +214,26 @@ def test_the_page_holds_every_text(tmp_path: Path) -> None:
     people = [rating for _, rating, *_ in outputs]
     assert people == [row.get("human_rating") for row in rows]
     assert data["systems"] == ["v1", "v2"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [refless.look, partial(refless.compare, scale=(1, 5), score_column="judge_score")],
+)
+@pytest.mark.parametrize("unit", [1, 2])
+def test_scores_in_other_units_are_not_taken_from_ratings(
+    tmp_path: Path, ask: Callable[[object], Result], unit: int
+) -> None:
+    """A judge's 10 of 10 is not 5 points above a rating of 5: pages show no such difference."""
+    page = tmp_path / "page.html"
+    rows = [
+        {**row, "judge_score": unit * row["judge_score"]} for row in two_versions(30)
+    ]
+    ask(rows).save(page)
+    data = json.loads(
+        re.search('id="outputs-data">(.*?)</script>', page.read_text())[1]
+    )
+    assert (data["judge"], data["apart"]) == ("judge_score", {1: 2.0, 2: 0.0}[unit])
 
 
 def test_counts_of_a_grid() -> None:

@@ -125,7 +125,10 @@ def test_outputs_with_a_row_for_each_rater() -> None:
     read = read_outputs(rows)
     assert read.outputs.texts == ("yes", "no", "yes")
     assert read.outputs.sources == ("q", "q", "r")
-    assert "9 rows merged into 3 texts on task, system, source and text" in read.notes
+    assert (
+        "9 rows merged into 3 texts on task, system, source, item and text"
+        in read.notes
+    )
     assert read_pool(rows).pool.texts == read.outputs.texts
     for missing in ("rater", "rating"):
         alone = without(rows, missing)

@@ -161,7 +161,11 @@ TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
             [{**SAME, "source": s, "rater": r} for s, r in product("pq", "xy")],
             [0, 0, 1, 1],
         ),
-        ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),  # where there are no sources
+        ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),
+        (  # one question of two items, with the same answer
+            [{**TWICE, "source": "q", "item": i} for i in (1, 2)],
+            [0, 1],
+        ),
         ([SAME, SAME], [0, 1]),  # without ids and annotators one row is one text
         (
             [{**TWICE, "id": "i"}, {**TWICE, "id": "i", "rating": 2}],
@@ -172,7 +176,7 @@ TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
 def test_rows_merge_with_annotators(
     rows: list[dict[str, Any]], texts: list[int]
 ) -> None:
-    """Without ids but with annotators, task, system, source (or item) and text make one text."""
+    """Without ids but with annotators, task, system, source, item and text make one text."""
     pool = read_pool(rows).pool
     assert pool.ratings.text.tolist() == texts
     assert pool.ratings.values.tolist() == [row["rating"] for row in rows]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.data.records import Texts
+from refless.data.records import Scale, Texts
+from refless.evaluation.scales import are_ratings
 from refless.registry.arrays import FloatArray, IntArray, Strings
 from refless.report.document import OutputShown, SideBySide
 
@@ -21,8 +22,8 @@ def side_by_side(
     *,
     percent: bool,
     doubt: bool,
+    scale: Scale | None = None,
     why: Strings = (),
-    comparable: bool = True,
 ) -> SideBySide | None:
     """The outputs, an item a row and a system a column; of many systems an output a row.
 
@@ -33,8 +34,8 @@ def side_by_side(
         people, estimates: [n] in the raters' units, NaN where there is none.
         first_rows: [n] where each stands in its file; empty if several files have them.
         percent, doubt: as in `SideBySide`.
+        scale: of the ratings, or None.
         why: [n] what the judge said of each, or ().
-        comparable: whether scores are in the units of the ratings.
     """
     if not any(texts.texts):
         return None
@@ -61,16 +62,29 @@ def side_by_side(
             estimate=_number(estimates[i]),
             why=why[i] if why else "",
         )
-    apart = HALF if percent else FAR
+    judged = scores[~np.isnan(scores)]
+    rated = people[~np.isnan(people)]
     return SideBySide(
         systems=tuple(systems),
         judge=judge,
-        apart=apart if comparable else 0.0,
+        apart=_least_apart(rated, judged, scale, percent=percent),
         percent=percent,
         items=tuple(names[key] for key in rows),
         answers=tuple(tuple(map(answers.get, systems)) for answers in rows.values()),
         doubt=doubt,
     )
+
+
+def _least_apart(
+    rated: FloatArray, judged: FloatArray, scale: Scale | None, *, percent: bool
+) -> float:
+    """The least difference that is far apart; 0 of scores in other units than the ratings."""
+    if len(rated) == 0 or len(judged) == 0:
+        return 0.0
+    if percent:
+        shares = judged.min() >= 0 and judged.max() <= 1
+        return HALF if shares else 0.0
+    return FAR if are_ratings(rated, judged, scale) else 0.0
 
 
 def _names_of_outputs(

@@ -8,9 +8,10 @@ import numpy as np
 from refless.evaluation.planned_look import at_planned_look
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
-from refless.stats.contrast import VERDICTS, contrast
+from refless.stats.contrast import contrast
 from refless.stats.correlation import settled
 from refless.stats.group_sequential import Looks
+from refless.stats.intervals import VERDICTS
 from refless.stats.samples import Sample
 
 NONE = Estimate(value=math.nan, undefined="no item has ratings of both")

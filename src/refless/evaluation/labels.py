@@ -10,8 +10,8 @@ from refless.evaluation.raters import Raters, Votes
 from refless.evaluation.scales import are_ratings, ends_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Answer, Estimate
-from refless.stats.contrast import VERDICTS, contrast
-from refless.stats.intervals import Interval
+from refless.stats.contrast import contrast
+from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.samples import NOBODY, Sample
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"

@@ -4,8 +4,7 @@ import numpy as np
 
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
 from refless.registry.arrays import FloatArray
-from refless.stats.contrast import VERDICTS
-from refless.stats.intervals import Interval
+from refless.stats.intervals import VERDICTS, Interval
 
 SMALL_PART = 0.2  # of the highest rating: the highest of scores in smaller units
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.answers import ANYWHERE, Answer, Powered, Untold
-from refless.stats.intervals import LEVEL, Interval, quantile
+from refless.stats.intervals import LEVEL, VERDICTS, Interval, quantile
 from refless.stats.proxies import Gain, by_estimates, by_pairs
 from refless.stats.raters import Severity, with_severity
 from refless.stats.samples import Arm, Sample, Strangers, arms_of, strangers
@@ -41,7 +41,6 @@ FEWEST_APART = 2  # degrees of freedom of severity, for raters who share no arm
 ALIKE = 0.2  # intraclass correlation of rows of one unit, if none of them differ
 DECIMALS = 12  # decimals to which two values are equal
 ROUNDING = 1e-12  # of a variance: less is rounding
-VERDICTS: Interval = (0.0, 1.0)
 KINDS = (1, 2, 3)  # of units: with a rating in the first arm, in the second, in both
 
 

@@ -15,6 +15,7 @@ Interval = tuple[float, float]
 LEVEL = 0.95
 CELLS = 2**20  # numbers held at once while resampling: 8 MB a matrix
 DRAWN_ROWS = 50_000  # beyond this a mean is normal to any digit that is shown
+VERDICTS: Interval = (0.0, 1.0)  # lowest and highest of passes and fails
 UNDEFINED: Interval = (float("nan"), float("nan"))
 
 

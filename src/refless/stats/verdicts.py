@@ -14,8 +14,8 @@ import numpy as np
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import NOTHING_MORE, SAID, Estimate, Extra
 from refless.stats.clusters import effective_size
-from refless.stats.contrast import VERDICTS, mean_of
-from refless.stats.intervals import LEVEL, quantile, student
+from refless.stats.contrast import mean_of
+from refless.stats.intervals import LEVEL, VERDICTS, quantile, student
 
 DRAWS = 4_000
 # for each of the four cells: Jeffreys', and one that believes in rare cells

@@ -15,7 +15,7 @@ from refless.evaluation.entries import Field
 from refless.evaluation.raters import Raters, severity_in
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
-from refless.stats.contrast import VERDICTS
+from refless.stats.intervals import VERDICTS
 from refless.stats.proxies import FEWEST
 
 

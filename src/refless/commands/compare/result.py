@@ -166,6 +166,7 @@ class CompareResult(Result):
             compared.estimates,
             self.first_rows,
             percent=self.percent,
+            scale=self.scale,
             doubt=all(pair.method == "ratings" for pair in self.comparison.pairs),
         )
         return replace(brief, outputs=outputs)

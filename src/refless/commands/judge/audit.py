@@ -28,8 +28,9 @@ from refless.evaluation.uses import (
 )
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.answers import Answer, Estimate
-from refless.stats.contrast import VERDICTS, contrast
+from refless.stats.contrast import contrast
 from refless.stats.corrections import holm
+from refless.stats.intervals import VERDICTS
 from refless.stats.raters import Severity
 from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import Confusion

@@ -43,7 +43,7 @@ from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.export import Cell
 from refless.stats.answers import Estimate
-from refless.stats.contrast import VERDICTS
+from refless.stats.intervals import VERDICTS
 
 SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "

@@ -16,7 +16,8 @@ from refless.registry.arrays import (
 )
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
-from refless.stats.contrast import VERDICTS, mean_of
+from refless.stats.contrast import mean_of
+from refless.stats.intervals import VERDICTS
 from refless.stats.verdicts import proportion
 
 BINS = 10  # of scores, equally many in each

@@ -19,8 +19,7 @@ from refless.evaluation.raters import Raters
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Answer
 from refless.stats.clusters import effective_size
-from refless.stats.contrast import VERDICTS
-from refless.stats.intervals import student
+from refless.stats.intervals import VERDICTS, student
 from refless.stats.learn_then_test import (
     Candidates,
     EffectiveSize,

@@ -21,8 +21,8 @@ from refless.evaluation.labels import (
 from refless.evaluation.raters import extra_of, rated_coefficient
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
-from refless.stats.contrast import VERDICTS
 from refless.stats.correlation import ranks
+from refless.stats.intervals import VERDICTS
 from refless.stats.left_out import correlated, root_mean_square
 from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 

@@ -23,7 +23,7 @@ from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-from refless.stats.contrast import VERDICTS
+from refless.stats.intervals import VERDICTS
 
 
 @dataclass(frozen=True, slots=True)

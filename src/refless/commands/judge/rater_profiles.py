@@ -13,7 +13,8 @@ from refless.data.records import RatedPool
 from refless.evaluation.annotators import columns_of
 from refless.registry.arrays import FloatArray
 from refless.stats.answers import Estimate
-from refless.stats.contrast import VERDICTS, mean_of
+from refless.stats.contrast import mean_of
+from refless.stats.intervals import VERDICTS
 from refless.stats.left_out import correlated
 
 FAR = 0.5  # of the scale: ratings of one text that lie so far apart dispute it

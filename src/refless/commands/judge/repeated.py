@@ -7,8 +7,8 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
-from refless.stats.contrast import VERDICTS, contrast
-from refless.stats.intervals import Interval
+from refless.stats.contrast import contrast
+from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.left_out import correlated
 from refless.stats.samples import Sample
 from refless.stats.verdicts import proportion

@@ -247,7 +247,7 @@ class JudgeResult(Result):
             percent=self.pool.of_verdicts,
             doubt=False,
             why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
-            comparable=audit.same_units or audit.calibration is not None,
+            scale=self.pool.scale,
         )
 
     def _json(self) -> Record:

@@ -107,4 +107,5 @@ def _outputs(
         asked.read.first_rows,
         percent=asked.percent,
         doubt=doubt,
+        scale=asked.scale,
     )

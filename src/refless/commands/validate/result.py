@@ -200,6 +200,7 @@ class ValidateResult(Result):
             self.estimates.values,
             np.argsort(self.listed),
             percent=self.validation.pool.of_verdicts,
+            scale=self.validation.pool.scale,
             doubt=document.cards[0].state != "yes",
         )
         return replace(document, outputs=outputs)

@@ -43,6 +43,7 @@ from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 FULL_ROWS = 5  # that tell a mean of columns
+TOGETHER = ("task", "system", "source", "item")  # equal in rows of one text
 ROUNDED = 0.051  # how far a mean that is written with one digit may be off
 Keys = Sequence[Hashable] | None
 
@@ -370,24 +371,14 @@ def _check_any(table: RowTable, rated: Sequence[bool], *, both: bool) -> None:
 
 
 def keys_of(table: RowTable, *, several: bool) -> Keys:
-    """The keys of texts: the id, else with several raters task, system, source and text.
-
-    If there are no texts, the item stands for the text.
-    """
+    """The keys of texts: the id, else with several raters task, system, source, item and text."""
     names = table.names
     if "id" in names:
         return names["id"]
     if not several:
         return None
-    parts = (
-        names.get("task"),
-        names.get("system"),
-        names.get("source", names.get("item")),
-    )
-    texts = (
-        table.texts if table.roles.column("text") else names.get("item", table.texts)
-    )
-    return list(zip(*(part for part in parts if part is not None), texts, strict=True))
+    parts = [names[role] for role in TOGETHER if role in names]
+    return list(zip(*parts, table.texts, strict=True))
 
 
 def keys_of_unrated(table: RowTable) -> Keys:

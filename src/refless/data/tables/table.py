@@ -238,8 +238,7 @@ class RowTable:
         """A note on the number of rows that are one text, if some were merged."""
         n = len(groups.first)
         m = len(groups.rows)
-        last = "text" if self.roles.column("text") else "item"
-        on = "id" if "id" in self.names else f"task, system, source and {last}"
+        on = "id" if "id" in self.names else "task, system, source, item and text"
         return (f"{m} rows merged into {counted(n, 'text')} on {on}",) if n < m else ()
 
 
