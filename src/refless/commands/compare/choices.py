@@ -74,7 +74,8 @@ def _shares(
     votes = choices.votes[rows]
     group = codes(choices.groups[rows].tolist())
     won: FloatArray = np.bincount(group, share * votes) / np.bincount(group, votes)
-    return won.tolist()
+    shares: list[float] = won.tolist()
+    return shares
 
 
 def _board(

@@ -10,7 +10,7 @@ from refless.evaluation.entries import Field
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure
 from refless.report.units import RatingUnits
-from refless.stats.contrast import VERDICTS
+from refless.stats.intervals import VERDICTS
 
 State = Literal["different", "alike", "undecided"]
 ADVICE = "have some of these outputs rated: 'refless judge' then tells if people agree."

@@ -31,7 +31,7 @@ def _card(asked: Asked) -> Card:
     if isinstance(result, ScoresResult):
         cards = result.cards()
         return next((card for card in cards if card.state != "open"), cards[0])
-    card = result.card()
+    card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card
     return replace(card, advice="see the whole comparison.", command=result.command)
