@@ -96,11 +96,9 @@ def test_tables_of_all_kernels_are_the_process(
     )
     outputs = covariance.points(inputs_from(new))
     prior = covariance.diagonal(outputs, len(new))
-    tables = Compiled.of(
-        covariance,
-        points,
-        Solved.of(posterior, np.arange(n), PosteriorMean.of(posterior)),
-    )
+    average = PosteriorMean.of(posterior)
+    solved = Solved.of(covariance, points, posterior, np.arange(n), average)
+    tables = Compiled.of(covariance, solved, points, points)
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
     np.testing.assert_allclose(means, wanted[0], rtol=1e-9, atol=1e-9)
