@@ -74,6 +74,8 @@ class Solved:
                 column = covariance.weights[name] * average.alpha[:, None]
                 firsts[name] = kernel.table(rated[name], column)[:, 0]
         directions, rest = _directions(posterior, groups)
+        # laid out as in a file: how a product is summed depends on it
+        directions = np.ascontiguousarray(directions)
         return cls(average, firsts, posterior.ones, directions, rest)
 
 

@@ -116,7 +116,7 @@ def _read_texts(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What a file has of rated texts, so that they need not be read again.
+    """The content of a file about rated texts, which need not be read again.
 
     Attributes:
         encoder: gives their vectors; None where they have none.

@@ -230,10 +230,11 @@ class _SavedVectors:
         require(
             width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
         )
-        vectors = np.concatenate(
-            [array_of(self.arrays, name, (n, width), "<f4") for name in names]
-        )
-        lengths = np.linalg.norm(vectors, axis=1)
-        is_unit = (lengths == 0) | (np.abs(lengths - 1) < UNIT)  # NaN is neither
-        require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")
-        return vectors
+        parts = [array_of(self.arrays, name, (n, width), "<f4") for name in names]
+        for vectors in parts:
+            squares = np.einsum("ij,ij->i", vectors, vectors)
+            is_unit = (squares == 0) | (
+                np.abs(squares - 1) < 2 * UNIT
+            )  # NaN is neither
+            require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
