@@ -34,7 +34,14 @@ from refless.estimators.gp.likelihood import (
 from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.gp.state import Learned, weight_ways
 from refless.estimators.intervals import held_out_ways
-from refless.files.arrays import Array, Arrays, array_of, require
+from refless.files.arrays import (
+    Array,
+    Arrays,
+    array_of,
+    named,
+    part_of,
+    require,
+)
 from refless.loops.threads import single_threaded_blas
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
@@ -66,27 +73,14 @@ def stored(state: Learned) -> Arrays:
         if isinstance(kernel, Tfidf):
             arrays |= {f"{name} keys": kernel.keys, f"{name} idf": kernel.idf}
         elif isinstance(kernel, GramsKernel):
-            arrays |= _named("grams ", vocabulary_arrays(kernel.vocabulary))
+            arrays |= named("grams ", vocabulary_arrays(kernel.vocabulary))
         elif isinstance(kernel, JointKernel):
             arrays["components"] = kernel.components.directions
             arrays["joint"] = np.append(kernel.middle, kernel.size)
     with single_threaded_blas():
         for i, model in enumerate(models):
-            arrays |= _named(f"{i} ", _model_arrays(model))
+            arrays |= named(f"{i} ", _model_arrays(model))
     return arrays
-
-
-def _named(prefix: str, arrays: Mapping[str, Array]) -> Arrays:
-    return {f"{prefix}{name}": array for name, array in arrays.items()}
-
-
-def _part(prefix: str, arrays: Mapping[str, Array]) -> Arrays:
-    """The arrays that `_named` gave this prefix."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _model_arrays(model: Posterior) -> Arrays:
@@ -99,7 +93,7 @@ def _model_arrays(model: Posterior) -> Arrays:
         "beta": average.beta,
         "ones": solved.ones,
         "directions": solved.directions,
-        **_named("first ", solved.firsts),
+        **named("first ", solved.firsts),
     }
 
 
@@ -124,7 +118,7 @@ def restored(
     for i, row in enumerate(numbers):
         chosen = Amplitudes(row[:-1], float(row[-1]))
         model = conditioned(data, chosen, is_near=i > 0)
-        saved = _solved(model, _part(f"{i} ", arrays))
+        saved = _solved(model, part_of(arrays, f"{i} "))
         models.append(replace(model, saved=saved))
     drawn = models[0].drawn
     ways = held_out_ways(data.rated.take(drawn), picked(labels, drawn))
@@ -136,7 +130,7 @@ def restored(
 def _known(
     pool: RatedPool, parameters: Parameters, arrays: Mapping[str, Array]
 ) -> Known:
-    """What the arrays have of rated texts."""
+    """The part of the arrays that tells of rated texts."""
     names = kernel_names(pool, parameters)
     vectors = [name for name in VECTORS if name in names]
     require(
@@ -160,7 +154,7 @@ def _kernel(
     if name in TERMS:
         return _tfidf(name, arrays)
     if name == "grams":
-        return GramsKernel(vocabulary_in(Shape(), _part("grams ", arrays)), threads)
+        return GramsKernel(vocabulary_in(Shape(), part_of(arrays, "grams ")), threads)
     if name != "joint":
         return column_kernel(name, inputs)
     middle = _finite(arrays, "joint", line_of(arrays, "joint", "<f8").shape)
@@ -233,8 +227,7 @@ class _SavedVectors:
         parts = [array_of(self.arrays, name, (n, width), "<f4") for name in names]
         for vectors in parts:
             squares = np.einsum("ij,ij->i", vectors, vectors)
-            is_unit = (squares == 0) | (
-                np.abs(squares - 1) < 2 * UNIT
-            )  # NaN is neither
-            require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")
+            is_near = np.abs(squares - 1) < 2 * UNIT
+            is_valid = is_near | (squares == 0)  # NaN is neither
+            require(bool(is_valid.all()), "a vector is neither of length 1 nor 0")
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
