@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,15 @@ def _score(at: Path, share: float) -> list[str]:
     ]
 
 
+def _opened(n: int, estimator: str, at: Path, share: float) -> list[str]:
+    model = str(at / "model.safetensors")
+    made_of = rated(at / "rated.jsonl", int(n * share) + 10)
+    words = ("fit", made_of, "--to", model, "--estimator", estimator)
+    command = [sys.executable, "-m", "refless", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return ["score", outputs(at / "outputs.jsonl", 200), "--model", model]
+
+
 def _long_output(at: Path, share: float) -> list[str]:
     given = outputs(at / "outputs.jsonl", 100, long=int(LONG * share))
     return ["score", given, "--rated", rated(at / "rated.jsonl", 300)]
@@ -102,6 +112,14 @@ def _long_validated(at: Path, share: float) -> list[str]:
 CASES = (
     Case("validate 1,000,000 rated texts", _validate, 180, 2_000),
     Case("score 200,000 outputs, 2,000 rated", _score, 60, 2_000),
+    Case("score 200 by gp of 1,200", partial(_opened, 1_200, "gp"), 5, 500),
+    Case("score 200 by gp of 100,000", partial(_opened, 100_000, "gp"), 15, 3_000),
+    Case(
+        "score 200 by neighbors of 100,000",
+        partial(_opened, 100_000, "bleu-neighbors"),
+        10,
+        1_000,
+    ),
     Case("score, an output of 10 MB", _long_output, 60, 500),
     Case("score, a rated text of 10 MB", _long_rated, 60, 500),
     Case("validate, a rated text of 10 MB", _long_validated, 60, 500),

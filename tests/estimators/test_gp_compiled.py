@@ -102,12 +102,10 @@ def test_tables_of_all_kernels_are_the_process(
     )
     outputs = covariance.points(inputs_from(new))
     prior = covariance.diagonal(outputs, len(new))
+    average = PosteriorMean.of(posterior)
+    solved = Solved.of(covariance, points, posterior, np.arange(n), average)
     with patch.object(compiled, "PRECISION", precision):
-        tables = Compiled.of(
-            covariance,
-            points,
-            Solved.of(posterior, np.arange(n), PosteriorMean.of(posterior)),
-        )
+        tables = Compiled.of(covariance, solved, points, points)
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
     np.testing.assert_allclose(means, wanted[0], rtol=near, atol=near)

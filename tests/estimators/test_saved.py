@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,8 +19,9 @@ from benchmarks.simulate import simulate
 import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run, unnoted
 from refless import GaussianProcess
-from refless.data.records import as_outputs
+from refless.data.records import as_outputs, scored
 from refless.estimators import Estimator, estimator_of
+from refless.estimators.gp import all_ratings, data
 from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
@@ -92,6 +94,24 @@ def test_a_saved_estimator_is_the_fitted_one(tmp_path: Path, spec: str) -> None:
     outputs = as_outputs(simulate(20, seed=3).pool)
     fitted = estimator_of(spec).fit(pool)
     refless.save(fitted, tmp_path / "m.safetensors")
+    same(refless.load(tmp_path / "m.safetensors"), fitted, outputs)
+
+
+@pytest.mark.parametrize("drawn", [200, 60])
+@pytest.mark.parametrize("compared", [200, 60])
+def test_all_that_a_process_reads_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drawn: int, compared: int
+) -> None:
+    """Scores, sources, systems; of more ratings than are inverted, or compared in pairs."""
+    monkeypatch.setattr(data, "MOST_INVERTED", drawn)
+    monkeypatch.setattr(all_ratings, "MOST_COMPARED", compared)
+    both = simulate(140, seed=2).pool
+    judge = np.random.default_rng(0).normal(size=len(both))
+    pool = replace(both, **scored({"judge": judge}))
+    fitted = GaussianProcess(use_system=True).fit(pool.take(np.arange(110)))
+    assert {"system", "masked", "score judge"} <= {*fitted._state().data.kernels}
+    refless.save(fitted, tmp_path / "m.safetensors")
+    outputs = as_outputs(pool.take(np.arange(100, 140)))
     same(refless.load(tmp_path / "m.safetensors"), fitted, outputs)
 
 
@@ -266,10 +286,15 @@ def test_facts_that_lie_are_refused(tmp_path: Path, how: str) -> None:
         ("meaning", np.nan, "a vector is neither of length 1 nor 0"),
         ("meaning", 3.0, "a vector is neither of length 1 nor 0"),
         ("source_meaning", np.inf, "a vector is neither of length 1 nor 0"),
-        ("alpha", np.nan, "alpha has a number out of range"),
-        ("directions", 1e99, "directions has a number out of range"),
+        ("0 alpha", np.nan, "alpha has a number out of range"),
+        ("0 directions", 1e99, "directions has a number out of range"),
+        ("0 first letters", np.nan, "first letters has a number out of range"),
         ("numbers", np.inf, "numbers has a number out of range"),
-        ("ones", -1e9, "ones have no sum"),
+        ("words keys", 2**62, "words keys are not sorted"),
+        ("letters idf", 0.5, "letters idf is out of range"),
+        ("grams firsts 2", 1, "firsts 2 begins elsewhere"),
+        ("components", np.nan, "components has a number out of range"),
+        ("0 ones", -1e9, "ones have no sum"),
         ("held_out", np.inf, "held_out has an infinite number"),
     ],
 )

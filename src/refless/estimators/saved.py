@@ -17,6 +17,8 @@ from refless.files.arrays import (
     damaged,
     json_array,
     json_of,
+    named,
+    part_of,
     read_arrays,
     require,
     write_arrays,
@@ -30,7 +32,7 @@ from refless.text.runs import RatedRuns, runs_in
 KIND = "fitted estimator"
 REMEDY = "name a file made by 'refless fit', or make it again"
 GROUPS = f"{PREFIX}groups"
-RUNS_PREFIX = "runs."
+RUNS = "runs."
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,9 +97,8 @@ def save(
         "learned": learned,
     }
     groups = {GROUPS: json_array(labels)} if labels else {}
-    runs = RatedRuns.of(pool.texts).arrays()
-    named = {f"{RUNS_PREFIX}{name}": array for name, array in runs.items()}
-    write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **named, **arrays})
+    runs = named(RUNS, RatedRuns.of(pool.texts).arrays())
+    write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **runs, **arrays})
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
@@ -131,18 +132,14 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
         f"{facts.estimator} is no estimator to be fitted",
     )
     estimator.set_known(threads=threads)
-    prefixes = (PREFIX, RUNS_PREFIX)
     learned = {
-        name: array for name, array in arrays.items() if not name.startswith(prefixes)
-    }
-    runs = {
-        name.removeprefix(RUNS_PREFIX): array
+        name: array
         for name, array in arrays.items()
-        if name.startswith(RUNS_PREFIX)
+        if not name.startswith((PREFIX, RUNS))
     }
     estimator.relearn(pool, labels, facts.learned, learned)
     _check_signature(facts.signature, str(estimator.signature()))
-    return Saved(estimator, facts.group, runs_in(len(pool), runs))
+    return Saved(estimator, facts.group, runs_in(len(pool), part_of(arrays, RUNS)))
 
 
 def _check_signature(saved: str, current: str) -> None:

@@ -171,6 +171,20 @@ def json_of(arrays: Mapping[str, Array], name: str, kind: Any) -> Any:  # noqa: 
     return msgspec.convert(json.loads(arrays[name].tobytes()), kind)
 
 
+def named(prefix: str, arrays: Mapping[str, Array]) -> Arrays:
+    """The arrays, their names behind a prefix: a part of a file."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def part_of(arrays: Mapping[str, Array], prefix: str) -> Arrays:
+    """The arrays that `named` gave this prefix."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
 def check_sorted(name: str, column: Sequence[str]) -> None:
     """Raises ValueError for strings that are not sorted, or that repeat one."""
     require(all(a < b for a, b in pairwise(column)), f"{name} are not sorted")

@@ -42,31 +42,48 @@ SAMPLE = 500  # rated texts that directions come from, and the mean of what rema
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """The numbers that estimates take from a posterior: what is slow to find, and saved.
+    """The numbers that tables take from a posterior: what is slow to find, and saved.
 
     Attributes:
         average: given all ratings.
+        firsts: by the names of linear kernels, [features] what they add to the mean.
         ones: [drawn] sigma^-1 1, of the rated texts that the variance comes from.
         directions: [drawn, k] see `_directions`; rest: explained variance outside of them, as a
             share of that along them.
     """
 
     average: PosteriorMean
+    firsts: Mapping[str, FloatArray]
     ones: FloatArray
     directions: FloatArray
     rest: float
 
     @classmethod
-    def of(cls, posterior: Exact, groups: IntArray, average: PosteriorMean) -> Solved:
-        """From the posterior that the variance comes from.
+    def of(
+        cls,
+        covariance: Covariance,
+        rated: Mapping[str, Points],
+        posterior: Exact,
+        groups: IntArray,
+        average: PosteriorMean,
+    ) -> Solved:
+        """From the posterior.
 
         Args:
-            posterior: given the ratings of the texts that are drawn.
+            covariance: of its kernels; rated: [n] points of all rated texts.
+            posterior: given the ratings that the variance comes from.
             groups: of these, what belongs together, and has nothing in common with new texts.
             average: given all ratings.
         """
+        firsts = {}
+        for name, kernel in covariance.kernels.items():
+            if hasattr(kernel, "table"):
+                column = covariance.weights[name] * average.alpha[:, None]
+                firsts[name] = kernel.table(rated[name], column)[:, 0]
         directions, rest = _directions(posterior, groups)
-        return cls(average, posterior.ones, directions, rest)
+        # laid out as in a file: how a product is summed depends on it
+        directions = np.ascontiguousarray(directions)
+        return cls(average, firsts, posterior.ones, directions, rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,22 +114,22 @@ class Compiled:
     def of(
         cls,
         covariance: Covariance,
-        rated: Mapping[str, Points],
         solved: Solved,
+        landmarks: Mapping[str, Points],
+        drawn: Mapping[str, Points],
     ) -> Compiled:
-        """The tables of a posterior, whose kernels compare texts with [n] points of rated ones."""
+        """The tables of a posterior.
+
+        Args:
+            covariance: of its kernels; solved: its numbers.
+            landmarks, drawn: points of these rated texts; see `PosteriorMean`.
+        """
         average = solved.average
-        drawn = np.column_stack([solved.ones, solved.directions])
-        others = _in_rows(drawn, average.drawn, len(average.alpha))
-        columns = np.column_stack([average.alpha, others])
+        columns = np.column_stack([solved.ones, solved.directions])
         places = np.searchsorted(average.landmarks, average.drawn)
-        landmarks = {
-            name: rated[name][average.landmarks] for name in covariance.kernels
-        }
         # landmarks that stand for others have large weights of both signs
         is_exact = len(average.landmarks) == len(average.alpha)
         precision = PRECISION if is_exact else np.float64
-        columns = columns.astype(precision)
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
@@ -122,7 +139,9 @@ class Compiled:
                 side[-1] += np.log(weight)
                 sides[name] = np.ascontiguousarray(side.T, dtype=precision)
             elif hasattr(kernel, "table"):
-                tables[name] = kernel.table(rated[name], weight * columns)
+                others = kernel.table(drawn[name], weight * columns)
+                table = np.column_stack([solved.firsts[name], others])
+                tables[name] = table.astype(precision)
             else:
                 sides[name] = kernel.anchors(landmarks[name])
         return cls(
@@ -131,7 +150,7 @@ class Compiled:
             tables=tables,
             sides=sides,
             alpha=average.beta,
-            columns=_in_rows(drawn, places, len(average.beta)).astype(precision),
+            columns=_in_rows(columns, places, len(average.beta)).astype(precision),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,
@@ -224,7 +243,7 @@ def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
     """
     n = len(posterior.y)
     factor = np.tril(posterior.factor[0])
-    if n_directions(n) == n:
+    if n <= 2 * DIRECTIONS:
         return _solved(factor, np.eye(n)), 0.0
     sample, others = _samples(groups)
     left_out = _left_out(factor, sample, groups)
@@ -233,11 +252,6 @@ def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:
     left_out = _left_out(factor, others, groups)
     explained = np.square(basis.T @ left_out).sum()
     return _solved(factor, basis), float(np.square(left_out).sum() / explained) - 1.0
-
-
-def n_directions(n: int) -> int:
-    """How many directions stand for what n ratings explain."""
-    return n if n <= 2 * DIRECTIONS else DIRECTIONS
 
 
 def _samples(groups: IntArray) -> tuple[IntArray, IntArray]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -116,17 +116,37 @@ def _read_texts(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known of rated texts before they are read; None is computed.
+    """The content of a file about rated texts, which need not be read again.
 
     Attributes:
         encoder: gives their vectors; None where they have none.
         numbers: as `inputs_of` takes them.
-        directions: [rows, k] of the components of words.
+        kernel: the kernel of a name, given the inputs.
     """
 
     encoder: Encoder | None
-    numbers: FloatArray | None = None
-    directions: FloatArray | None = None
+    numbers: FloatArray
+    kernel: Callable[[str, KernelInputs], LearnedKernel]
+
+
+class Lazy(Mapping[str, Any]):
+    """Values by names, each computed when it is first asked for."""
+
+    def __init__(self, names: Iterable[str], value: Callable[[str], Any]) -> None:
+        self._names = tuple(names)
+        self._value = value
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever is kept so
+        if name not in self._found:
+            self._found[name] = self._value(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,8 +179,11 @@ class Data:
         copies = copies_in_order(self.rated)
         return whole(copies, MOST_INVERTED, np.random.default_rng(1))
 
-    def at(self, rows: IntArray) -> dict[str, Points]:
+    def at(self, rows: IntArray) -> Mapping[str, Points]:
         """The points of rated texts, by the kernel's name."""
+        if isinstance(self.points, Lazy):  # others than these may never be asked for
+            inputs = self.inputs.take(rows)
+            return Lazy(self.points, lambda name: self.kernels[name].points(inputs))
         return {name: points[rows] for name, points in self.points.items()}
 
     def among(self, name: str, rows: IntArray) -> FloatArray:
@@ -221,20 +244,23 @@ def read(
         parameters: say what is read.
         groups: [n] break ties of the order.
         progress: called with the share of the encoder's vectors that is computed.
-        known: what is not to be computed; else the parameters' encoder gives vectors.
+        known: what is not to be computed.
     """
     rated = pool.take(canonical_order(pool, groups))
     names = kernel_names(rated, parameters) if len(rated) else ()
-    known = known or Known(encoder_of(parameters))
-    inputs = _read_texts(
-        rated, names, rated, parameters, known.encoder, progress, known.numbers
-    )
-    kernels: dict[str, LearnedKernel] = {}
-    points: dict[str, Points] = {}
-    for name in names:
-        kernels[name], points[name] = learned(
-            name, inputs, parameters.threads, known.directions
+    points: Mapping[str, Points]
+    if known is None:
+        encoder = encoder_of(parameters)
+        inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
+        both = {name: learned(name, inputs, parameters.threads) for name in names}
+        kernels = {name: kernel for name, (kernel, _) in both.items()}
+        points = {name: lying for name, (_, lying) in both.items()}
+    else:
+        inputs = _read_texts(
+            rated, names, rated, parameters, known.encoder, progress, known.numbers
         )
+        kernels = {name: known.kernel(name, inputs) for name in names}
+        points = Lazy(names, lambda name: kernels[name].points(inputs))
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,

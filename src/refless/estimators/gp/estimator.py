@@ -37,7 +37,8 @@ from refless.estimators.gp.model import (
     tuned,
 )
 from refless.estimators.gp.nested_cv import Nested, nested
-from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
+from refless.estimators.gp.state import Learned, is_own, weight_ways
+from refless.estimators.gp.stored import restored, stored
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import bad_rows, estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import ErrorCovariance, Estimator, one_output

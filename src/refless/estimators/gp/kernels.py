@@ -19,7 +19,7 @@ from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, rows_time
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import token_counts
@@ -85,9 +85,10 @@ class LinearKernel(LearnedKernel, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Grams:
+class GramsKernel:
     """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
 
+    vocabulary: Vocabulary  # n-grams of the rated texts
     threads: int | None
 
     def points(self, inputs: KernelInputs) -> Points:
@@ -104,27 +105,21 @@ class _Grams:
         return (lengths >= Shape().high).astype(np.float64)
 
     def features(self, rated: Points) -> csr_array:
-        vocabulary, features = learn(tuple(rated), Shape())
         # orders have no feature in common
-        return reduce(add, _gram_matrices(features, vocabulary))
+        return reduce(add, self._orders(rated))
 
-    def table(
-        self, rated: Points, columns: FloatArray
-    ) -> tuple[Vocabulary, FloatArray]:
-        vocabulary, features = learn(tuple(rated), Shape())
-        orders = _gram_matrices(features, vocabulary)
-        weights = sum(order.T @ columns for order in orders)
-        return vocabulary, np.asarray(weights, dtype=columns.dtype)
+    def table(self, rated: Points, columns: FloatArray) -> FloatArray:
+        return np.asarray(sum(order.T @ columns for order in self._orders(rated)))
 
-    def products(
-        self, points: Points, table: tuple[Vocabulary, FloatArray]
-    ) -> FloatArray:
-        vocabulary, weights = table
-        orders = _gram_matrices(look_up(tuple(points), vocabulary), vocabulary)
-        total = np.zeros((len(points), weights.shape[1]))
-        for order in orders:
-            total += rows_times(order, weights)
+    def products(self, points: Points, table: FloatArray) -> FloatArray:
+        total = np.zeros((len(points), table.shape[1]))
+        for order in self._orders(points):
+            total += rows_times(order, table)
         return total
+
+    def _orders(self, points: Points) -> list[csr_array]:
+        features = look_up(tuple(points), self.vocabulary)
+        return _gram_matrices(features, self.vocabulary)
 
 
 def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array]:
@@ -226,22 +221,24 @@ class _Components:
     rows: IntArray  # [rows] these numbers
 
     @classmethod
-    def of(
-        cls,
-        sample: csr_array,
-        units: Sequence[str],
-        directions: FloatArray | None = None,
-    ) -> _Components:
-        """The largest components of these texts.
+    def of(cls, sample: csr_array, units: Sequence[str]) -> _Components:
+        """The largest components of these texts; units: [rows] labels."""
+        numbers = codes(units)
+        alike = (sample @ sample.T).toarray() * (numbers[:, None] != numbers)
+        with single_threaded_blas():
+            sizes, directions = np.linalg.eigh(alike)
+        largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
+        directions = directions[:, ::-1][:, :COMPONENTS][:, largest]
+        # laid out as in a file: how a product is summed may depend on it
+        return cls.along(np.ascontiguousarray(directions), sample, units)
 
-        Args:
-            sample: their TF-IDF; units: [rows] labels.
-            directions: [rows, k] what `_main_directions` gives, where it is known.
-        """
+    @classmethod
+    def along(
+        cls, directions: FloatArray, sample: csr_array, units: Sequence[str]
+    ) -> _Components:
+        """Components along these [rows, k] directions."""
         names = {name: i for i, name in enumerate(dict.fromkeys(units))}
         rows = np.array([names[name] for name in units], dtype=np.int64)
-        if directions is None:
-            directions = _main_directions(sample, rows)
         return cls(sample, directions, np.asarray(sample.T @ directions), names, rows)
 
     def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
@@ -265,14 +262,9 @@ class _Components:
         return np.asarray(csr_array(entries, shape=alike.shape) @ self.directions)
 
 
-def _main_directions(sample: csr_array, units: IntArray) -> FloatArray:
-    """[rows, k] the directions of most variance of what texts of different units share."""
-    alike = (sample @ sample.T).toarray() * (units[:, None] != units)
-    with single_threaded_blas():
-        sizes, directions = np.linalg.eigh(alike)
-    largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
-    # its rows stand as in a file, so that sums have one order
-    return np.ascontiguousarray(directions[:, ::-1][:, :COMPONENTS][:, largest])
+def _taught(n: int) -> IntArray:
+    """Rows of the rated texts whose words have components."""
+    return np.sort(np.random.default_rng(5).permutation(n)[:MOST_ROWS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,16 +281,11 @@ class JointKernel(_Bell):
     middle: FloatArray  # [k]
 
     @classmethod
-    def learned(
-        cls, inputs: KernelInputs, directions: FloatArray | None = None
-    ) -> tuple[JointKernel, FloatArray]:
-        """The components of at most `MOST_ROWS` of these texts, and where the texts lie.
-
-        directions: those of the components, where they are known.
-        """
+    def learned(cls, inputs: KernelInputs) -> tuple[JointKernel, FloatArray]:
+        """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
-        rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
-        components = _Components.of(vectors[rows], inputs.take(rows).units, directions)
+        rows = _taught(len(inputs))
+        components = _Components.of(vectors[rows], inputs.take(rows).units)
         parts = components.parts(vectors, inputs.units)
         total = parts.var(axis=0).sum()
         size = float(np.sqrt(parts.shape[1] / total)) if total > LEAST_SIZE else 0.0
@@ -306,6 +293,22 @@ class JointKernel(_Bell):
         middle = size * parts.mean(axis=0)
         kernel = cls("joint", scale, NEAR, words, components, size, middle)
         return kernel, kernel._placed(size * parts, inputs)
+
+    @classmethod
+    def known(
+        cls,
+        inputs: KernelInputs,
+        words: Tfidf,
+        directions: FloatArray,
+        size: float,
+        middle: FloatArray,
+    ) -> JointKernel:
+        """The kernel that was learned from these texts before."""
+        taught = inputs.take(_taught(len(inputs)))
+        sample = words.points(taught)
+        components = _Components.along(directions, sample, taught.units)
+        scale = NormalRanks.of(inputs.columns["joint"])
+        return cls("joint", scale, NEAR, words, components, size, middle)
 
     def points(self, inputs: KernelInputs) -> FloatArray:
         parts = self.components.parts(self.words.points(inputs), inputs.units)
@@ -377,24 +380,21 @@ class _Vectors(BellKernel, _Dense):
 
 
 def learned(
-    name: str,
-    inputs: KernelInputs,
-    threads: int | None = None,
-    directions: FloatArray | None = None,
+    name: str, inputs: KernelInputs, threads: int | None = None
 ) -> tuple[LearnedKernel, Points]:
-    """The kernel of this name, learned from texts, and where these lie.
-
-    threads: for n-grams; directions: of the components of words, where they are known.
-    """
+    """The kernel of this name, learned from texts, and where these lie; threads: for n-grams."""
     if name in TERMS:
         return Tfidf.learned(name, inputs)
     if name == "joint":
-        return JointKernel.learned(inputs, directions)
-    kernel = _Grams(threads) if name == "grams" else _dense(name, inputs)
+        return JointKernel.learned(inputs)
+    if name == "grams":
+        kernel: LearnedKernel = GramsKernel(learn(inputs.texts, Shape())[0], threads)
+    else:
+        kernel = column_kernel(name, inputs)
     return kernel, kernel.points(inputs)
 
 
-def _dense(name: str, inputs: KernelInputs) -> LearnedKernel:
+def column_kernel(name: str, inputs: KernelInputs) -> LearnedKernel:
     """The kernel of a column of `inputs`."""
     if name == "system":
         return _Equality(name)
@@ -425,9 +425,7 @@ class Covariance:
 
     kernels: Mapping[str, LearnedKernel]  # those of weight above 0
     weights: Mapping[str, float]
-    lying: Mapping[
-        str, Points
-    ]  # points of the anchors, which any texts are compared with
+    lying: Mapping[str, Points]  # where the anchors lie, which texts are compared with
     size: int  # of these
 
     @classmethod

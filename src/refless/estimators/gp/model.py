@@ -69,10 +69,16 @@ class Posterior:
 
     @cached_property
     def solved(self) -> Solved:
-        """The numbers that estimates take from it; out of a file, where there is one."""
+        """The numbers that tables take from it; out of a file, where there is one."""
         if self.saved is not None:
             return self.saved
-        return Solved.of(self.posterior, self.groups, self.average)
+        return Solved.of(
+            self.covariance,
+            self.data.points,
+            self.posterior,
+            self.groups,
+            self.average,
+        )
 
     @cached_property
     def average(self) -> PosteriorMean:
@@ -120,7 +126,12 @@ class Posterior:
     @cached_property
     def compiled(self) -> Compiled:
         """The same in tables, for many texts."""
-        return Compiled.of(self.covariance, self.data.points, self.solved)
+        solved = self.solved
+        drawn = self.data.at(self.drawn)
+        landmarks = drawn
+        if len(solved.average.landmarks) > len(self.drawn):
+            landmarks = self.data.at(solved.average.landmarks)
+        return Compiled.of(self.covariance, solved, landmarks, drawn)
 
 
 def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
@@ -162,11 +173,7 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
 
 
 def conditioned(
-    data: Data,
-    amplitudes: Amplitudes,
-    saved: Solved | None = None,
-    *,
-    is_near: bool = False,
+    data: Data, amplitudes: Amplitudes, *, is_near: bool = False
 ) -> Posterior:
     """The process given the ratings; is_near: for outputs of units that are rated.
 
@@ -175,7 +182,7 @@ def conditioned(
     """
     rows = data.drawn()
     groups = np.arange(len(rows)) if is_near else codes(data.inputs.units)[rows]
-    return Posterior(amplitudes, data, rows, groups, saved)
+    return Posterior(amplitudes, data, rows, groups)
 
 
 def precision_of(data: Data, amplitudes: Amplitudes) -> Precision:
