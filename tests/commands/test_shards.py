@@ -208,6 +208,8 @@ def test_done_again(model: Path, tmp_path: Path) -> None:
     jsonl(folder / "part-1.jsonl", output_rows(1))
     assert "2 of them by an earlier run" in run_well(*words).notes
     assert "earlier run" not in run_well(*words, "--where", "system!=m9").notes
+    (folder / "part-1.jsonl").unlink()
+    assert "1 file beside them, such as part-1.jsonl" in run_well(*words).notes
 
 
 MEMORY = """
