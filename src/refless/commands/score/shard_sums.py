@@ -25,6 +25,7 @@ from refless.files.arrays import (
     Array,
     Arrays,
     array_of,
+    check_within,
     damaged,
     json_array,
     json_of,
@@ -137,7 +138,9 @@ class ShardSums:
         facts, arrays = read_arrays(path, KIND, REMEDY)
         with damaged(path, KIND, REMEDY):
             known = msgspec.convert(facts, ShardFacts)
-            return cls(known, _groups_in(arrays), _sample_in(arrays, known.score_names))
+            groups = _groups_in(arrays)
+            check_within("system", groups["system"], max(1, len(known.systems)))
+            return cls(known, groups, _sample_in(arrays, known.score_names))
 
 
 def _groups_in(arrays: Arrays) -> Columns:

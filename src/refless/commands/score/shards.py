@@ -59,9 +59,22 @@ def streamed(job: ShardJob, outputs: Any, saved: Saved, threads: int | None) -> 
     done = len(shards) - len(waiting.shards)
     earlier = f"; {done} of them by an earlier run" if done else ""
     note(f"{job.folder}: the estimates of {counted(len(shards), 'shard')}{earlier}")
+    _note_others(job.folder, {shard.name for shard in shards})
     stream = Stream.of([shard.sums(job) for shard in shards])
     _tell(shards, stream)
     return stream
+
+
+def _note_others(folder: str, names: set[str]) -> None:
+    """Says if estimates of other shards lie beside these: who reads the folder reads them too."""
+    files = [file.name for file in Path(folder).iterdir()]
+    others = sorted(name for name in files if _ending(name) in ENDINGS)
+    others = [name for name in others if name not in names]
+    if others:
+        are = counted(len(others), "file")
+        note(
+            f"{folder}: {are} beside them, such as {others[0]}: of no shard of this run"
+        )
 
 
 def shards_in(outputs: Any, folder: str) -> list[Shard]:
