@@ -94,7 +94,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     flags = [
         *map(_flag, parameters),
         inspect.Parameter("_context", keyword, annotation=typer.Context),
-        inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
+        inspect.Parameter("format", keyword, default=Format.BRIEF, annotation=SHOWN),
         inspect.Parameter("out", keyword, default=None, annotation=SAVED),
         inspect.Parameter("csv_safe", keyword, default=False, annotation=CSV_SAFE),
     ]
