@@ -58,7 +58,13 @@ def by_three_raters() -> list[dict[str, Any]]:
 
 
 def rated() -> list[dict[str, Any]]:
-    return only(outputs()[:30], "item", "system", "text", "rating")
+    return only(
+        outputs()[:30],
+        "item",
+        "system",
+        "text",
+        "rating",
+    )
 
 
 RUNS = ("run0", "run1", "run2")
@@ -68,7 +74,14 @@ RESULTS = {
         [*choices(), {**choices()[0], "prompt": "more", "system_b": "third"}]
     ),
     "scores": lambda: refless.compare_scores(
-        only(outputs(), "item", "system", "text", "run0"), score_column="run0"
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "run0",
+        ),
+        score_column="run0",
     ),
     "raters": lambda: refless.judge_raters(by_three_raters(), scale=SCALE),
     "runs": lambda: refless.judge(
@@ -79,12 +92,24 @@ RESULTS = {
     ),
     "judged choices": lambda: refless.validate_choices(choices()),
     "next": lambda: refless.next(
-        only(outputs(), "item", "system", "text", "rating"),
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "rating",
+        ),
         goal="compare",
         scale=SCALE,
     ),
     "race": lambda: refless.next(
-        only(outputs(), "item", "system", "text", "rating"),
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "rating",
+        ),
         goal="best",
         scale=SCALE,
         looks=5,
