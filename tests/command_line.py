@@ -31,6 +31,11 @@ NEIGHBORS = ("--estimator", "bleu-neighbors")
 ANY_NEIGHBOR = ("--estimator", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 
+SHOWN = frozenset(  # questions whose text is brief unless all is asked for
+    {"compare", "judge", "next", "validate", "score", "explain", "stress"}
+)
+
+
 @dataclass(frozen=True)
 class Ran:
     """The exit status and the output of a command line."""
@@ -74,7 +79,9 @@ def unnoted(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run(*words: object, stdin: str | bytes = b"") -> Ran:
-    """`refless WORDS...` in this process, with its exit status."""
+    """`refless WORDS...` in this process, with its exit status; text is shown whole."""
+    if words and words[0] in SHOWN and "--format" not in words:
+        words = (*words, "--format", "text")
     given = stdin.encode() if isinstance(stdin, str) else stdin
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     err = io.StringIO()

@@ -190,7 +190,8 @@ def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert code == 0
     _, plain, _ = in_terminal(words, tmp_path, NO_COLOR="1")
     monkeypatch.chdir(tmp_path)
-    piped = run("validate", "rated.jsonl", *NEIGHBORS).out
+    brief = ("--format", "brief")
+    piped = run("validate", "rated.jsonl", *NEIGHBORS, *brief).out
     assert "\x1b[1m" in bright
     assert "\x1b" not in plain
     assert "\x1b" not in piped

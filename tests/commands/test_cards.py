@@ -1,7 +1,7 @@
 """Cards of every question: short answers, one picture each, and in a notebook before all else."""
 
 import re
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -49,16 +49,22 @@ def choices() -> list[dict[str, Any]]:
 
 
 def by_three_raters() -> list[dict[str, Any]]:
-    rated = only(outputs()[:30], "item", "system", "text", "rating")
-    return [
-        {**row, "annotator": name, "rating": min(row["rating"] + add, 5)}
-        for row in rated
-        for add, name in enumerate("abc")
-    ]
+    rows = []
+    for row in rated():
+        for add, name in enumerate("abc"):
+            rating = min(row["rating"] + add, 5)
+            rows.append({**row, "annotator": name, "rating": rating})
+    return rows
 
 
 def rated() -> list[dict[str, Any]]:
-    return only(outputs()[:30], "item", "system", "text", "rating")
+    return only(
+        outputs()[:30],
+        "item",
+        "system",
+        "text",
+        "rating",
+    )
 
 
 RUNS = ("run0", "run1", "run2")
@@ -68,7 +74,14 @@ RESULTS = {
         [*choices(), {**choices()[0], "prompt": "more", "system_b": "third"}]
     ),
     "scores": lambda: refless.compare_scores(
-        only(outputs(), "item", "system", "text", "run0"), score_column="run0"
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "run0",
+        ),
+        score_column="run0",
     ),
     "raters": lambda: refless.judge_raters(by_three_raters(), scale=SCALE),
     "runs": lambda: refless.judge(
@@ -79,12 +92,24 @@ RESULTS = {
     ),
     "judged choices": lambda: refless.validate_choices(choices()),
     "next": lambda: refless.next(
-        only(outputs(), "item", "system", "text", "rating"),
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "rating",
+        ),
         goal="compare",
         scale=SCALE,
     ),
     "race": lambda: refless.next(
-        only(outputs(), "item", "system", "text", "rating"),
+        only(
+            outputs(),
+            "item",
+            "system",
+            "text",
+            "rating",
+        ),
         goal="best",
         scale=SCALE,
         looks=5,
@@ -125,16 +150,16 @@ def test_shares_of_choices_by_hand() -> None:
     )
 )
 def test_ratings_apart(texts: list[list[int]]) -> None:
-    """As pair by pair: a text counts as its ratings do, and luck is any two ratings."""
-    values = [float(value) for ratings in texts for value in ratings]
-    text = [i for i, ratings in enumerate(texts) for _ in ratings]
+    """Shares equal those counted pair by pair; luck is any two ratings, whatever the text."""
+    values = [*map(float, chain.from_iterable(texts))]
+    text = np.repeat(np.arange(len(texts)), [*map(len, texts)])
     steps = [0.0, 1.0, 2.0, 3.0, 4.0]
     wanted = np.zeros(5)
     for ratings in texts:
         pairs = [abs(a - b) for a, b in combinations(ratings, 2)]
         for apart in pairs:
             wanted[apart] += len(ratings) / len(pairs) / len(values)
-    found = shares_apart(np.array(values), np.array(text), steps)
+    found = shares_apart(np.array(values), text, steps)
     assert found == pytest.approx(wanted.tolist())
     every = [abs(a - b) for a, b in combinations(values, 2)]
     luck = [every.count(step) / len(every) for step in steps]

@@ -101,7 +101,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     flags = [
         *map(_flag, own),
         inspect.Parameter("_context", keyword, annotation=typer.Context),
-        inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
+        inspect.Parameter("format", keyword, default=Format.BRIEF, annotation=SHOWN),
         inspect.Parameter("out", keyword, default=None, annotation=_saved(folder)),
         inspect.Parameter("csv_safe", keyword, default=False, annotation=CSV_SAFE),
     ]

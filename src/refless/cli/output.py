@@ -21,8 +21,9 @@ OF_ROWS = (".jsonl", ".csv", ".parquet")
 
 
 class Format(StrEnum):
-    """Formats of standard output."""
+    """Formats of standard output; brief: the answer, one table and what to do now."""
 
+    BRIEF = "brief"
     TEXT = "text"
     JSON = "json"
     JSONL = "jsonl"
@@ -49,8 +50,9 @@ def show(
         for name in files:
             result.save(name, csv_safe=csv_safe)
             say(f"wrote {name}")
-    if output is Format.TEXT:
-        put(result.as_text(color=colored(), width=width()))
+    if output in {Format.BRIEF, Format.TEXT}:
+        brief = output is Format.BRIEF
+        put(result.as_text(color=colored(), width=width(), brief=brief))
     else:
         put(result.content(output, csv_safe=csv_safe), encoding="utf-8")
     result.serve()

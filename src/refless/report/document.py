@@ -72,6 +72,9 @@ class Section:
     folded: bool = False
 
 
+ALL = Section(
+    lines=("All numbers: --format text, or a page: -o page.html",), folded=True
+)
 State = Literal["yes", "no", "with", "open"]
 SIGNS: dict[State, str] = {"yes": "yes", "no": "NO", "with": "if", "open": "?"}
 
@@ -169,6 +172,16 @@ class Document:
 def folded(sections: Iterable[Section]) -> tuple[Section, ...]:
     """The sections as numbers that a page folds away."""
     return tuple(replace(section, folded=True) for section in sections)
+
+
+def shortened(document: Document) -> Document:
+    """The document with its cards, one table and the warnings; unchanged without cards."""
+    if not document.cards:
+        return document
+    sections = [part for part in document.sections if not part.folded]
+    if len(document.cards) == 1 and not sections:
+        sections += [part for part in document.sections if part.table][:1]
+    return replace(document, sections=(*sections, ALL), notes=(), signatures=())
 
 
 def plain(document: Document) -> Iterable[Section]:

@@ -13,7 +13,7 @@ from refless.files.untrusted import is_folder
 from refless.files.writing import write_atomic
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature
-from refless.report.document import Document
+from refless.report.document import Document, shortened
 from refless.report.export import Rows, as_csv, as_json, as_jsonl, as_parquet
 from refless.report.html import as_fragment, as_html
 from refless.report.record import Record, record, schema_of
@@ -192,9 +192,14 @@ class Result:
                 return as_html(self.report())
         raise KeyError(kind)
 
-    def as_text(self, *, color: bool = False, width: int = 80) -> str:
-        """The text that the terminal shows, in so many columns."""
-        return as_text(self.document(), color=color, width=width)
+    def as_text(
+        self, *, color: bool = False, width: int = 80, brief: bool = False
+    ) -> str:
+        """The text that the terminal shows, in so many columns; `brief`: without the numbers."""
+        document = self.document()
+        if brief:
+            document = shortened(document)
+        return as_text(document, color=color, width=width)
 
     def __str__(self) -> str:
         return self.as_text()

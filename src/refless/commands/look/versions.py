@@ -5,6 +5,7 @@ from dataclasses import replace
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
+from refless.commands.compare.wins_result import WinsResult
 from refless.commands.look.asked import Asked, answered, refused
 from refless.data.tables.columns import naming
 from refless.registry.errors import InputError
@@ -27,7 +28,9 @@ def which_is_better(asked: Asked) -> list[Card]:
 
 
 def _card(asked: Asked) -> Card:
-    result = asked.ask(compare, **_scores_alone(asked))
+    result: CompareResult | WinsResult | ScoresResult = asked.ask(
+        compare, **_scores_alone(asked)
+    )
     if isinstance(result, ScoresResult):
         cards = result.cards()
         return next((card for card in cards if card.state != "open"), cards[0])

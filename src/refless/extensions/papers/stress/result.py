@@ -102,7 +102,7 @@ class StressResult(Result):
             title=f"{scorers} under stress on {items}",
             cards=tuple(map(_card, self.stressed)),
             notes=(ADVICE,),
-            sections=folded(sections),
+            sections=tuple(sections),
             signatures=tuple(str(stressed.signature) for stressed in self.stressed),
         )
 
@@ -200,11 +200,10 @@ def _sections(stressed: Stressed) -> list[Section]:
         f"Not run: {name}. {sentence(reason.rstrip('.'))}."
         for name, reason in stressed.skipped.items()
     )
-    sections = [Section(title=stressed.label, lines=lines)]
-    sections += map(_section, stressed.probes)
+    numbers = [*map(_section, stressed.probes)]
     if skipped:
-        sections.append(Section(lines=skipped))
-    return sections
+        numbers.append(Section(lines=skipped))
+    return [Section(title=stressed.label, lines=lines), *folded(numbers)]
 
 
 def _section(probe: Probe) -> Section:
