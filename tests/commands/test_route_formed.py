@@ -200,6 +200,18 @@ def test_another_estimator_is_refused(
     assert (ran.code, problem in said) == (2, True), ran.err
 
 
+def test_a_licence_runs_no_file(estimating: Path, tmp_path: Path) -> None:
+    """An estimator in a file of one's own is refused before the file is read."""
+    licence = (estimating / "licence.json").read_text()
+    stored = licence.replace("gp:encoder=none", "own.py:Own")
+    (tmp_path / "licence.json").write_text(stored)
+    (tmp_path / "own.py").write_text("raise SystemExit(7)")
+    outputs = jsonl(tmp_path / "new.jsonl", rows(200, 300))
+    ran = routed(tmp_path, outputs.name, "--rated", estimating / "rated.jsonl")
+    said = " ".join(ran.err.split())
+    assert (ran.code, "a licence may run none" in said) == (2, True), ran.err
+
+
 def test_a_judge_with_scores_needs_no_estimator(estimating: Path) -> None:
     """The flag that is too much is named."""
     licence = ("--licence", estimating / "licence.json", "--score-column", "run0")

@@ -89,7 +89,7 @@ def audits_of(
         if passing is not None:
             judged = _beside_verdicts(question, labels, passing, judged)
             columns |= _columns(question, labels, passing, judged)
-        note(_upside_down(judged, question.lower))
+        note(_upside_down(judged, question))
         audits.append(judged)
     return tuple(audits), columns
 
@@ -131,11 +131,13 @@ def _note_evenly_split(question: Question) -> None:
         )
 
 
-def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
+def _upside_down(judged: Audit, question: Question) -> str:
     """The remedy if a judge seems to mean by high what people mean by low; "" if it does not."""
     name = judged.name
     remedy = f"{called('lower_is_better', name)} turns it"
-    if name in lower:
+    if question.promise is not None:
+        remedy = "turn its sign in the file"
+    if name in question.lower:
         remedy = f"leave out {called('lower_is_better', name)}"
     for measure, how in (
         ("kappa", "passes what people fail"),
@@ -144,7 +146,7 @@ def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
         if measure in judged.measures and judged.measures[measure].interval[1] < 0:
             return f"{name} {how}: {remedy}"
     spearman = judged.measures.get("spearman", Estimate(value=math.nan))
-    if name in lower or not means_errors(name) or spearman.interval[0] > 0:
+    if name in question.lower or not means_errors(name) or spearman.interval[0] > 0:
         return ""
     return f"{name}: if lower is better, as the name says, {remedy}"
 

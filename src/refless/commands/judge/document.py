@@ -37,7 +37,7 @@ MOST_SLICES = 28  # of more, the clearest are in the table
 def uses_section(audit: Audit) -> Section:
     """The uses of a judge in words: may it, and why."""
     title = f"What may {audit.name} be used for?"
-    if audit.licence is not None:
+    if audit.licence is not None and not audit.licence.undefined:
         title = f"What may {audit.name} be used for beyond its licence?"
     uses = [use for use in audit.uses if not use.estimate.undefined]
     if not uses:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from refless.commands.estimating import chosen, estimated, fitted
+from refless.commands.estimating import estimated, fitted
 from refless.commands.parameters import Folder, Rows
 from refless.commands.route.licence_file import LicensedJudge
 from refless.commands.rows import tell
@@ -14,12 +14,13 @@ from refless.data.records import Outputs, Texts, scored
 from refless.data.tables import Reading
 from refless.data.tables.partly_rated import read_partly
 from refless.data.tables.roles import Kind
-from refless.estimators import Estimator
+from refless.estimators import Estimator, estimator_of
 from refless.estimators.saved import opened
 from refless.evaluation.decisions import VOTES, JudgeInputs, vote_shares
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.from_file import OWN
 
 T = TypeVar("T", bound=Texts)
 
@@ -43,6 +44,11 @@ def estimator_behind(
             surplus = called("model" if rated is None else "rated")
             raise UsageError(f"{judge.name} needs no estimator: leave {surplus} out")
         return None
+    if OWN.fullmatch(specification):
+        raise UsageError(
+            f"{judge.name} is of a file of your own, and a licence may run none: offer it by an "
+            "entry point of refless.estimators, and judge again"
+        )
     if n_given != 1:
         raise UsageError(
             f"{judge.name} estimates outputs by the rated texts that license it: give either "
@@ -58,7 +64,7 @@ def estimator_behind(
     tell(read)
     if read.pool is None:
         raise UsageError(f"{called('rated')}: no text has a rating")
-    fit = chosen(specification)
+    fit = estimator_of(specification)
     pool = with_votes(judge, read.pool)
     _check_same(judge, str(fit.signature(pool)), called("rated"))
     return fitted(fit, pool)
