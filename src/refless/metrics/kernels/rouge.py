@@ -92,6 +92,7 @@ def _rows(
         mine = outputs[begin:end]
         common = cdist(mine, rated, scorer=LCSseq.similarity, dtype=np.uint32)
         means = halves[begin:end] + 0.5 * lengths
-        return np.divide(common, means, out=means)
+        shares: FloatArray = np.divide(common, means, out=means)
+        return shares
 
     return block
