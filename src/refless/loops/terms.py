@@ -243,14 +243,57 @@ def sums_loop(rows, weights, starts, vectors):
 
 @loop(nogil=True)
 def products_loop(rows, weights, starts, table):
-    """[texts, k] the table's rows of each text, times their weights, in the table's precision."""
-    products = np.empty((len(starts) - 1, table.shape[1]), table.dtype)
+    """[texts, k] the table's rows of each text, times their weights, in the table's precision.
+
+    Four rows are added at once, as reading and writing the sums takes longest.
+    """
+    products = np.zeros((len(starts) - 1, table.shape[1]), table.dtype)
+    scaled = weights.astype(table.dtype)
     for text in range(len(products)):
         total = products[text]
-        total[:] = 0
-        for i in range(starts[text], starts[text + 1]):
-            row = table[rows[i]]
-            weight = table.dtype.type(weights[i])
+        begin = starts[text]
+        end = starts[text + 1]
+        last = end - (end - begin) % 4
+        for i in range(begin, last, 4):
+            first = table[rows[i]]
+            second = table[rows[i + 1]]
+            third = table[rows[i + 2]]
+            fourth = table[rows[i + 3]]
             for k in range(len(total)):
-                total[k] += weight * row[k]
+                one_pair = scaled[i] * first[k] + scaled[i + 1] * second[k]
+                another = scaled[i + 2] * third[k] + scaled[i + 3] * fourth[k]
+                total[k] += one_pair + another
+        for i in range(last, end):
+            row = table[rows[i]]
+            for k in range(len(total)):
+                total[k] += scaled[i] * row[k]
     return products
+
+
+@loop(nogil=True)
+def tfidf_loop(places, counts, starts, idf):
+    """Terms and values of each text's vector of length 1, and where they begin.
+
+    The last idf is that of new terms, which count in the length alone.
+    """
+    n_terms = len(idf) - 1
+    terms = np.empty(len(places), dtype=np.int32)
+    values = np.empty(len(places))
+    begins = np.zeros(len(starts), dtype=np.int64)
+    n = 0
+    for text in range(len(starts) - 1):
+        square = 0.0
+        for i in range(starts[text], starts[text + 1]):
+            value = idf[places[i]]
+            if counts[i] > 1:
+                value *= 1.0 + np.log(counts[i])
+            square += value * value
+            if places[i] < n_terms:
+                terms[n] = places[i]
+                values[n] = value
+                n += 1
+        length = np.sqrt(square)
+        for i in range(begins[text], n):
+            values[i] /= length
+        begins[text + 1] = n
+    return terms[:n].copy(), values[:n].copy(), begins

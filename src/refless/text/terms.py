@@ -18,6 +18,7 @@ from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
 
 loops = Loops("terms")
 
+N_ASCII = 128
 RUNS = (3, 5)  # letters of a word that are read together
 _UNBROKEN = re.compile(f"[{UNBROKEN}]")
 
@@ -33,15 +34,18 @@ def joined(texts: Sequence[str]) -> tuple[PointArray, IntArray]:
 def kinds_of(points: PointArray) -> KindArray:
     """[all code points] classes of those characters that occur, as bits of `loops.terms`."""
     kinds = _kinds()
-    for point in np.unique(points[kinds[points] == 0]).tolist():
+    rare = points[points >= N_ASCII]
+    for point in np.unique(rare[kinds[rare] == 0]).tolist():
         kinds[point] = _kind(chr(point))
     return kinds
 
 
 @cache
 def _kinds() -> KindArray:
-    """The classes that are known so far; 0 for others."""
-    return np.zeros(0x110000, dtype=np.uint16)
+    """The classes that are known so far, those of ASCII at first; 0 for others."""
+    kinds = np.zeros(0x110000, dtype=np.uint16)
+    kinds[:N_ASCII] = [_kind(chr(point)) for point in range(N_ASCII)]
+    return kinds
 
 
 def _kind(character: str) -> int:

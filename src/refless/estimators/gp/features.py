@@ -158,19 +158,10 @@ class Tfidf:
     def _vectors(self, index: IntArray, terms: Terms) -> csr_array:
         from scipy.sparse import csr_array
 
-        n = len(terms.starts) - 1
-        size = len(self.keys)
-        values = (1.0 + np.log(terms.counts)) * self.idf[index]
-        rows = np.repeat(np.arange(n), np.diff(terms.starts))
-        values /= np.sqrt(np.bincount(rows, np.square(values), n))[rows]
-        is_rated = index < size
-        starts = np.append(0, np.cumsum(is_rated))[terms.starts]
-        entries = (
-            values[is_rated],
-            index[is_rated],
-            starts,
-        )
-        return csr_array(entries, shape=(n, size))
+        vectors = loops.tfidf_loop(index, terms.counts, terms.starts, self.idf)
+        found, values, starts = vectors
+        shape = (len(starts) - 1, len(self.keys))
+        return csr_array((values, found, starts), shape=shape)
 
     def anchors(self, points: csr_array) -> csr_array:
         """See `Kernel`."""

@@ -91,8 +91,8 @@ def _rows(
     def block(begin: int, end: int) -> FloatArray:
         mine = outputs[begin:end]
         common = cdist(mine, rated, scorer=LCSseq.similarity, dtype=np.uint32)
-        means: FloatArray = halves[begin:end] + 0.5 * lengths
-        np.divide(common, means, out=means)
-        return means
+        means = halves[begin:end] + 0.5 * lengths
+        shares: FloatArray = np.divide(common, means, out=means)
+        return shares
 
     return block
