@@ -355,7 +355,7 @@ def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
     assert told(found.pool) == by_text(
         *((f"p{i}", f"x{i}", f"y{i}", won) for i, (_, won) in enumerate(rows))
     )
-    with pytest.raises(InputError, match="name both, in columns model_a and"):
+    with pytest.raises(InputError, match="if one system wrote all first texts, "):
         read_partly(str(tmp_path / "votes.csv"))
     more = [
         {

@@ -527,7 +527,10 @@ def test_lists_that_name_nobody() -> None:
         {**row, "annotations": only(row["annotations"], "rating")} for row in shuffled()
     ]
     notes = read_pool(rows, by_columns(rating=("annotations.*.rating",))).notes
-    assert "the rows: each place in 'annotations' counts as one annotator" in notes
+    assert (
+        "the rows: each place in 'annotations' counts as one annotator; if only one is people's, "
+        "name it, as in --column rating=annotations.0.rating"
+    ) in notes
 
 
 def wide(**more: Any) -> Rows:

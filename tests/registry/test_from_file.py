@@ -107,12 +107,15 @@ def test_own_metrics(folder: Path) -> None:
     by_function = refless.metric("outputs.jsonl", metrics=words)
     scores = [run.overall.score for run in (*by_file.runs, *by_function.runs)]
     assert scores == [2.0, 0.5, 2.0]
+    with pytest.raises(UsageError, match="of the text alone has one parameter"):
+        refless.metric("rated.jsonl", metrics="mine.py:overlap")
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("none.py:Mean", "none.py: it cannot be read"),
+        ("mine.py", "mine.py: name what is in it, mine.py:NAME"),
         ("mine.py:Maen", "has no 'Maen' (did you mean 'Mean'?)"),
         ("mine.py:Mean:share=2", "set them in the file"),
         ("mine.py:Needy", "Needy() cannot be made"),

@@ -73,7 +73,10 @@ class FunctionMetric:
             UsageError: outputs without references; a function that fails, or returns no number.
         """
         if self.needs and not outputs.references:
-            raise UsageError(f"{self.name} reads references, and the outputs have none")
+            raise UsageError(
+                f"{self.name} reads references, and the outputs have none; a function of the text "
+                "alone has one parameter"
+            )
         columns: list[Sequence[object]] = [outputs.texts]
         columns += [outputs.references] if self.needs else []
         values = [self._value(*row) for row in zip(*columns, strict=True)]

@@ -44,9 +44,13 @@ def own_thing(spec: object) -> OwnThing | None:
     The file is run, so a specification has to come from whoever calls, and not from a file.
 
     Raises:
-        UsageError: no such file, one that cannot be run, or without such a name.
+        UsageError: no name; no such file, one that cannot be run, or without such a name.
     """
-    found = OWN.fullmatch(spec) if isinstance(spec, str) else None
+    if not isinstance(spec, str):
+        return None
+    if spec.endswith(".py"):
+        raise UsageError(f"{spec}: name what is in it, {spec}:NAME")
+    found = OWN.fullmatch(spec)
     if found is None:
         return None
     path, name, parameters = found.groups()

@@ -210,7 +210,7 @@ def _in_other_units(labels: Labels) -> str:
     ratings = f"ratings go from {low:g} to {high:g}"
     remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
-        remedy = "give both on one scale to compare more"
+        remedy = f"for errors, add a column of the scores as they are from {low:g} to {high:g}"
     if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
         passing = called("passing", Blank("X"))
         remedy = f"beside verdicts, {passing} is the least of the others that passes"

@@ -310,11 +310,12 @@ def _check_promised(question: Question) -> None:
 
 def _check_several_ratings(read: ScoredRead) -> None:
     """Raises UsageError if there is neither a score to judge nor raters to compare."""
-    if not has_several_ratings(read.pool) or are_choices(read.pool):
-        needed = (
-            f"two ratings of some text, or at least one {called('score_column')} or "
-            f"{called('metrics', 'METRIC')} is needed"
-        )
+    scores = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
+    if are_choices(read.pool):
+        needed = f"{scores}: whether raters agree is not told of choices"
+        raise UsageError("; ".join([needed, *read.notes]))
+    if not has_several_ratings(read.pool):
+        needed = f"two ratings of some text, or {scores}"
         raise UsageError("; ".join([needed, *read.notes]))
 
 

@@ -273,13 +273,13 @@ def _lacking(role: str, scores: Names, header: Names, path: str) -> RefLessError
 
 def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
     """A note on ratings in lists of objects that name nobody."""
-    lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
-    places = [name for name in lists if name in header]
-    return (
-        [f"{path}: each place in '{places[0]}' counts as one annotator"]
-        if places
-        else []
-    )
+    found = [match for match in map(_IN_LIST.fullmatch, ratings) if match]
+    lists = sorted((match[1], match[0]) for match in found if match[1] in header)
+    return [
+        f"{path}: each place in '{name}' counts as one annotator; if only one is people's, name "
+        f"it, as in {naming('rating', column)}"
+        for name, column in lists[:1]
+    ]
 
 
 def missing(

@@ -333,7 +333,10 @@ def _files_as_systems(table: RowTable, system: str) -> list[str]:
         name = table.rows.name
         if any(notes.tool == PAIRS for _, notes in table.rows.notes):
             problem = "nothing says which system wrote which text of a pair"
-            remedy = "name both, in columns model_a and model_b"
+            remedy = (
+                "name both, in columns model_a and model_b; if one system wrote all first texts, "
+                "each has one name in all rows"
+            )
             raise InputError(problem, path=name, remedy=remedy)
         raise missing("system", [*table.rows.header], name, MORE)
     stems = [PurePath(part.name).stem for part in parts]

@@ -84,8 +84,8 @@ def read_pool(
     """The rated texts in rows from anywhere; a RatedPool passes through.
 
     Rows merge into one text on an id or, if an annotator column exists and no id, on task,
-    system, source and text; otherwise one row is one text. Rows without a rating are left out, as
-    long as any row has one.
+    system, source, item and text; otherwise one row is one text. Rows without a rating are left
+    out, as long as any row has one.
 
     Args:
         rows: files (`-` is standard input), one after the other, a data frame, a mapping of
@@ -123,8 +123,8 @@ def read_outputs(
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
     Rows with one id and equal contents are one output. So are, without ids, rows of one task,
-    system, source and text where each is a rating by an annotator. Under `skip_bad` a bad row keeps
-    its place with the text "" and `bad` set.
+    system, source, item and text where each is a rating by an annotator. Under `skip_bad` a bad
+    row keeps its place with the text "" and `bad` set.
 
     Args:
         rows: as for `read_pool`.
