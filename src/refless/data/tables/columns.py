@@ -293,6 +293,9 @@ def missing(
         remedy = reading_all(names)
     elif role == "rating":
         remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
+        of_several = called("dimension", "NAME")
+        remedy += f"; {of_several} reads one of several things that were rated"
+        remedy += "; where nobody has rated yet, 'refless rate' asks people"
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += f"; or a judge's scores with {called('score_column')}"
