@@ -25,7 +25,8 @@ from refless.registry.errors import InputError, UsageError
 from rows import by_columns, csv_of, renamed, without, write
 
 Rows = list[dict[str, Any]]
-UNREAD = "left unread: 'score'; --score-column score reads a judge's scores, in commands that have it"
+READS_SCORES = "--score-column score reads a judge's scores, in commands that have it"
+UNREAD = f"left unread: 'score'; {READS_SCORES}"
 
 
 def test_what_belongs_together_is_named() -> None:

@@ -146,6 +146,6 @@ def test_owner_reads_who_is_careless(tmp_path: Path) -> None:
     (named,) = [line for line in lines if "careless" in line]
     assert named.startswith("r04 may be careless: agrees with the others by")
     assert named.endswith("add --where 'annotator!=r04'.")
-    assert any(line.startswith("SYS-0 and SYS-1, without r04: B − A") for line in lines)
+    assert any(line.startswith("SYS-0 and SYS-1, without r04: they") for line in lines)
     live.end()
     store.close()

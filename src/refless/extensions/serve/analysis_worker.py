@@ -253,7 +253,7 @@ def _careless(job: Job, result: Look) -> None:
         if couple in without:
             about = f"{' and '.join(couple)}, without {', '.join(sorted(left_out))}"
             values = f"{without[couple]:.2f} instead of {pair['difference']:.2f}"
-            title = "B − A is" if job.ask == "rating" else "B is preferred by"
+            title = "they differ by" if job.ask == "rating" else "B is preferred by"
             result["said"].append(f"{about}: {title} {values}.")
 
 
