@@ -140,8 +140,8 @@ def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
         tells = "it does not tell good from bad well enough"
         if use.estimate.value < WEAK:
             tells = "it tells good from bad weakly"
-        faults = "".join(f"{fault}, and " for fault in _faults(audit, units))
-        return f"Not on its own: {faults}{tells}."
+        faults = [*_faults(audit, units), tells]
+        return f"Not on its own: {', and '.join(faults)}."
     low, high = use.estimate.interval
     if low != low:
         return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}."
