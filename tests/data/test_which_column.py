@@ -25,7 +25,8 @@ from refless.registry.errors import InputError, UsageError
 from rows import by_columns, csv_of, renamed, without, write
 
 Rows = list[dict[str, Any]]
-UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
+READS_SCORES = "--score-column score reads a judge's scores, in commands that have it"
+UNREAD = f"left unread: 'score'; {READS_SCORES}"
 
 
 def test_what_belongs_together_is_named() -> None:
@@ -128,6 +129,15 @@ def test_a_named_score_is_not_asked_about() -> None:
     with pytest.raises(InputError, match="no column for the rating") as raised:
         read_both(rows, by_columns(score=("llm_verdict",)))
     assert "may be a judge's" not in str(raised.value)
+
+
+def test_outputs_that_nobody_rated() -> None:
+    """The message tells where ratings come from, and how to read one of several things."""
+    rows = [{"text": "a", "fluency": 1, "accuracy": 2}]
+    with pytest.raises(InputError, match="no column for the rating") as raised:
+        read_pool(rows)
+    assert "'refless rate' asks people" in str(raised.value)
+    assert "--dimension NAME reads one of several things" in str(raised.value)
 
 
 def test_a_judge_that_nobody_named() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,17 @@ def test_careless_raters_are_named(kind: str) -> None:
     named = [set(careless(simulated(seed, kind), {}, 4.0)) for seed in range(20)]
     assert sum("r3" in names for names in named) >= 18
     assert sum(len(names - {"r3"}) for names in named) <= 0.02 * 3 * 20
+
+
+def test_who_is_too_fast() -> None:
+    """One who hurries is compared with the others; one who cannot have read is not."""
+    rows = simulated(0)
+    fast = [replace(row, seconds=0.4) for row in rows]
+    (said,) = careless(fast, {}, 4.0)["r3"]
+    assert said == "needs 0.4 seconds an item, in which nobody reads it"
+    hurried = [replace(row, seconds=1.0 + 7 * (row.rater != "r3")) for row in rows]
+    (said,) = careless(hurried, {}, 4.0)["r3"]
+    assert said == "needs 1.0 seconds an item, the others 8.0"
 
 
 def test_careful_raters_are_not_named() -> None:
@@ -126,6 +138,7 @@ def test_owner_reads_who_is_careless(tmp_path: Path) -> None:
     lines = told(live, "said")
     (named,) = [line for line in lines if "careless" in line]
     assert named.startswith("r04 may be careless: agrees with the others by")
-    assert any(line.startswith("SYS-0 and SYS-1, without r04: ") for line in lines)
+    assert named.endswith("add --where 'annotator!=r04'.")
+    assert any(line.startswith("SYS-0 and SYS-1, without r04: they") for line in lines)
     live.end()
     store.close()

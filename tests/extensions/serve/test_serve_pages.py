@@ -111,7 +111,9 @@ def test_forged_and_revoked_links(web: Any, store: Store) -> None:
     assert web.get("/rate/next").status_code == 200
     store.revoke(rater)
     assert web.get("/rate/next").status_code == 401
-    assert web.get(f"/join/{link}").status_code == 403
+    refused = web.get(f"/join/{link}")
+    assert refused.status_code == 403
+    assert "the owner's newest is where refless rate was started" in refused.text
     joined(web, store, store.renew(rater))
     assert web.get("/rate/next").status_code == 200
     assert web.get(f"/join/{link}").status_code == 403
@@ -324,10 +326,9 @@ def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
         joined(web, store, rater)
         assert "&#34;style&#34;: [1, 2, 3]" in web.get("/").text
         joined(web, store, owner_of(store))
-        words = (
-            "validate ratings.jsonl --dimension 'sense=1..5' --dimension 'style=1..3'<"
-        )
-        assert words in web.get("/").text
+        shown = web.get("/").text
+        for own in ("sense=1..5", "style=1..3"):
+            assert f"<code>refless ratings.jsonl --dimension '{own}'</code>" in shown
     (tmp_path / "ratings.jsonl").write_bytes(exported(store, "ratings.jsonl"))
     reading = Reading(dimension="style", scale=(1, 3))
     assert read_pool(tmp_path / "ratings.jsonl", reading).pool.human.tolist() == [1.0]

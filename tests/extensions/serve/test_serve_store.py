@@ -22,6 +22,7 @@ from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
 from refless.extensions.serve.store import Store
+from refless.registry.dialect import command_line
 from refless.registry.errors import InputError, UsageError
 from serving import (
     client,
@@ -306,7 +307,8 @@ def test_other_outputs_or_scale_are_refused(database: str) -> None:
     opened(database).close()
     with pytest.raises(UsageError, match="about other outputs"):
         opened(database, found=outputs(10))
-    with pytest.raises(UsageError, match="made with scale"):
+    said = "made with scale.*another with --database"
+    with command_line({}), pytest.raises(UsageError, match=said):
         opened(database, Task(scale=(0, 1)))
     opened(database, Task(per_item=2, overlap=0.5)).close()
 

@@ -208,7 +208,7 @@ def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
         if use.estimate.value < WEAK:
             tells = "it tells good from bad weakly"
         faults = [*_faults(audit, units), tells]
-        return f"Not on its own: {' and '.join(faults)}."
+        return f"Not on its own: {', and '.join(faults)}."
     low, high = use.estimate.interval
     if low != low:
         return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}."

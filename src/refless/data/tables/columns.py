@@ -288,16 +288,21 @@ def missing(
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ROLES[role].names)}"
     remedy = f"name it with {naming(role)}"
-    remedy += ", one text a row" if role == "text" else ""
     if role == "rating" and (names := numbered(header, ROLES["rating"].words)):
         remedy = reading_all(names)
     elif role == "rating":
-        remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
+        remedy += (
+            "; repeat it, or give a pattern such as 'rater*', for one annotator a column; "
+            f"{called('dimension', 'NAME')} reads one of several things that were rated; "
+            "where nobody has rated yet, 'refless rate' asks people"
+        )
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += f"; or a judge's scores with {called('score_column')}"
-    if role == "text" and any(name.casefold().endswith("id") for name in header):
-        remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
+    if role == "text":
+        remedy += ", one text a row"
+        if any(name.casefold().endswith("id") for name in header):
+            remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
     if "" in header:
         remedy += "; if a title stands above the names of the columns, delete it"
     remedy += f"{more}; the columns are {listed(header)}"

@@ -76,7 +76,8 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]
         if scores:
             sentences.append(
-                f"{called('score_column')} reads a judge's scores, in commands that have it"
+                f"{called('score_column', scores[0])} reads a judge's scores, in commands that "
+                "have it"
             )
         sentences += [
             f"rows of one '{name}' may depend on each other: intervals know it with "

@@ -230,7 +230,10 @@ def certificate_of(
 def _careless(job: Job, result: Look) -> None:
     """Raters who seem careless; without them, and those who were revoked, the round may end."""
     for rater, reasons in job.careless.items():
-        result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
+        result["said"].append(
+            f"{rater} may be careless: {'; '.join(reasons)}. To leave these ratings out of what a "
+            f"command reads, add --where 'annotator!={rater}'."
+        )
     left_out = job.left_out
     if not left_out or not result["systems"] or job.due:
         return
@@ -250,7 +253,8 @@ def _careless(job: Job, result: Look) -> None:
         if couple in without:
             about = f"{' and '.join(couple)}, without {', '.join(sorted(left_out))}"
             values = f"{without[couple]:.2f} instead of {pair['difference']:.2f}"
-            result["said"].append(f"{about}: {values}.")
+            title = "they differ by" if job.ask == "rating" else "B is preferred by"
+            result["said"].append(f"{about}: {title} {values}.")
 
 
 def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result

@@ -79,9 +79,12 @@ def _hasty(
     """Median seconds below what anybody needs, or a part of what the others need."""
     pace = _pace(answers)
     paces = [_pace(rows) for rows in peers if len(rows) >= FEWEST]
-    hasty = pace < BLINK or (paces and pace < median(paces) / HASTE)
-    usual = f", the others {median(paces):.1f}" if paces else ""
-    return [f"needs {pace:.1f} seconds an item{usual}"] if hasty else []
+    needs = f"needs {pace:.1f} seconds an item"
+    if pace < BLINK:
+        return [f"{needs}, in which nobody reads it"]
+    if paces and pace < median(paces) / HASTE:
+        return [f"{needs}, the others {median(paces):.1f}"]
+    return []
 
 
 def _pace(answers: Iterable[FirstAnswer]) -> float:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,7 +72,10 @@ class Database:
         except BaseException:
             self._unlock()
             raise
-        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        work = copy_context()  # its messages speak of flags, as its caller's do
+        self._thread = threading.Thread(
+            target=work.run, args=(self._work,), name="writer", daemon=True
+        )
         self._thread.start()
 
     def write(self, job: Job[T]) -> Future[T]:

@@ -42,7 +42,10 @@ STATIC = dict.fromkeys(
 STATIC["service.css"] = "text/css"
 NO_LINK = "Open the personal link that you were given."
 NO_CONSENT = "Read what this is about, and agree first."
-BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
+BAD_LINK = (
+    "This link is not valid, or no longer. Ask for a new one; the owner's newest is where refless "
+    "rate was started."
+)
 SHARE = 10  # times as long as looking took, nothing is looked at
 MANY_TRIES = "Too many tries; wait a minute."
 TOO_FAST = "This is faster than anybody rates; wait a moment."

@@ -16,7 +16,7 @@ async function showLink(path, body) {
   code.className = "link";
   code.textContent = rater.link && location.origin + rater.link;
   $("link").replaceChildren(
-    rater.link ? `The link of ${rater.name}, for them alone: ` : `${rater.name} has no link now.`, code);
+    rater.link ? `The link of ${rater.name}, for them alone: ` : `${rater.name} has no link now; the ratings stay.`, code);
 }
 $("invite").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -283,8 +283,8 @@ function asked(name, at) {
     button.addEventListener("click", () => rate(at, value));
     row.append(button);
   }
-  if (below.childNodes.length) row.append(below);
   group.append(row);
+  if (below.childNodes.length) group.append(below); // outside the grid, whose empty columns then go
   return group;
 }
 
