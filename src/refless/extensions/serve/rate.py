@@ -179,8 +179,8 @@ def check_served(host: str) -> None:
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:
         note(
-            f"listening on {host}, so that others can reach it: put a proxy with TLS before it, and "
-            "its address in the place of the one that is printed"
+            f"listening on {host}, so that others can reach it: put a proxy with TLS before it, "
+            "and its address in the place of the one that is printed"
         )
 
 
