@@ -116,7 +116,8 @@ class Compiled:
             landmarks, drawn: points of these rated texts; see `PosteriorMean`.
         """
         average = solved.average
-        columns = np.column_stack([solved.ones, solved.directions])
+        nothing = np.zeros(len(solved.ones))  # stands where the mean comes
+        columns = np.column_stack([nothing, solved.ones, solved.directions])
         places = np.searchsorted(average.landmarks, average.drawn)
         tables: dict[str, Any] = {}
         sides: dict[str, Any] = {}
@@ -127,8 +128,9 @@ class Compiled:
                 side[-1] += np.log(weight)
                 sides[name] = side
             elif hasattr(kernel, "table"):
-                others = kernel.table(drawn[name], weight * columns)
-                tables[name] = np.column_stack([solved.firsts[name], others])
+                table = kernel.table(drawn[name], weight * columns)
+                table[:, 0] = solved.firsts[name]
+                tables[name] = table
             else:
                 sides[name] = kernel.anchors(landmarks[name])
         return cls(
@@ -136,7 +138,7 @@ class Compiled:
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            columns=_beside(average.beta, columns, places),
+            columns=_beside(average.beta, columns[:, 1:], places),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,
