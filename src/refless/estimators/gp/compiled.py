@@ -125,7 +125,8 @@ class Compiled:
             landmarks, drawn: points of these rated texts; see `PosteriorMean`.
         """
         average = solved.average
-        columns = np.column_stack([solved.ones, solved.directions])
+        nothing = np.zeros(len(solved.ones))  # stands where the mean comes
+        columns = np.column_stack([nothing, solved.ones, solved.directions])
         places = np.searchsorted(average.landmarks, average.drawn)
         # landmarks that stand for others have large weights of both signs
         is_exact = len(average.landmarks) == len(average.alpha)
@@ -139,8 +140,8 @@ class Compiled:
                 side[-1] += np.log(weight)
                 sides[name] = np.ascontiguousarray(side.T, dtype=precision)
             elif hasattr(kernel, "table"):
-                others = kernel.table(drawn[name], weight * columns)
-                table = np.column_stack([solved.firsts[name], others])
+                table = kernel.table(drawn[name], weight * columns)
+                table[:, 0] = solved.firsts[name]
                 tables[name] = table.astype(precision)
             else:
                 sides[name] = kernel.anchors(landmarks[name])
@@ -150,7 +151,7 @@ class Compiled:
             tables=tables,
             sides=sides,
             alpha=average.beta,
-            columns=_in_rows(columns, places, len(average.beta)).astype(precision),
+            columns=_in_rows(columns[:, 1:], places, len(average.beta)).astype(precision),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,

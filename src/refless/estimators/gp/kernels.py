@@ -109,7 +109,7 @@ class GramsKernel:
         return reduce(add, self._orders(rated))
 
     def table(self, rated: Points, columns: FloatArray) -> FloatArray:
-        return np.asarray(sum(order.T @ columns for order in self._orders(rated)))
+        return np.asarray(self.features(rated).T @ columns)
 
     def products(self, points: Points, table: FloatArray) -> FloatArray:
         total = np.zeros((len(points), table.shape[1]))
