@@ -11,7 +11,7 @@ from refless.commands.compare.wins_result import WinsResult
 from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
-from refless.registry.arrays import BoolArray, FloatArray, codes
+from refless.registry.arrays import BoolArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
