@@ -101,21 +101,34 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         estimates: [n] of each without its group, NaN where there is none.
         groups: [n] what is held out together.
     """
-    slots = _slots(pool)
-    timed = not np.isnan(slots.time).all() if len(slots.time) else False
+    slots = _slots(pool, np.arange(len(pool.ratings.values)))
+    varied = _slots(pool, _varied(pool))
+    timed = not np.isnan(varied.time).all() if len(varied.time) else False
     return Drift(
         raters=_raters(pool, slots) if len(pool.ratings.annotators) > 1 else (),
-        over_time=_over_time(slots) if timed else None,
+        over_time=_over_time(varied) if timed else None,
         errors=_errors(pool, estimates, groups) if len(pool.ratings.times) else None,
     )
 
 
-def _slots(pool: RatedPool) -> _Slots:
+def _varied(pool: RatedPool) -> IntArray:
+    """The ratings of all raters but those who give one number: what is off theirs is no trend."""
+    ratings = pool.ratings
+    who = ratings.annotator
+    highest = np.full(who.max(initial=-1) + 1, -np.inf)
+    lowest = -highest
+    np.maximum.at(highest, who, ratings.values)
+    np.minimum.at(lowest, who, ratings.values)
+    return np.flatnonzero((highest > lowest)[who])
+
+
+def _slots(pool: RatedPool, among: IntArray) -> _Slots:
+    """The ratings, among some, of texts that have several of these."""
     ratings = pool.ratings
     n = len(pool)
     low, high = pool.scale or (0.0, 1.0)
-    counts = np.bincount(ratings.text, minlength=n)
-    rows = np.flatnonzero(counts[ratings.text] > 1)
+    counts = np.bincount(ratings.text[among], minlength=n)
+    rows = among[counts[ratings.text[among]] > 1]
     text = ratings.text[rows]
     values = (ratings.values[rows] - low) / (high - low)
     k = counts[text].astype(np.float64)

@@ -30,15 +30,19 @@ class RatingUnits:
 
     def size(self, value: float) -> str:
         """A difference without its sign: `14 percentage points`, or `0.22 points`."""
-        return f"{self._digits(abs(value))} {self.name}"
+        return f"{self._digits(abs(value))[0]} {self.name}"
 
     def ends(self, interval: Sequence[float], word: str) -> str:
         """An interval with a word between its ends; a sign stands where 0 is inside."""
         low, high = interval
         if low < 0 < high:
-            return f"{MINUS}{self._digits(-low)} {word} +{self._digits(high)}"
+            lower, upper = self._digits(-low, high)
+            return f"{MINUS}{lower} {word} +{upper}"
         ends = (low, high) if low >= 0 else (-high, -low)
-        return f" {word} ".join(map(self._digits, ends))
+        return f" {word} ".join(self._digits(*ends))
 
-    def _digits(self, value: float) -> str:
-        return f"{100 * value:.0f}" if self.percent else number(value, 2)
+    def _digits(self, *values: float) -> list[str]:
+        """Numbers with as many decimals each."""
+        if self.percent:
+            return [f"{100 * value:.0f}" for value in values]
+        return [number(value, 2, values) for value in values]

@@ -73,9 +73,8 @@ def _shares(
     share = np.where(of_second, choices.share, 1 - choices.share)[rows]
     votes = choices.votes[rows]
     group = codes(choices.groups[rows].tolist())
-    won: FloatArray = np.bincount(group, share * votes) / np.bincount(group, votes)
-    shares: list[float] = won.tolist()
-    return shares
+    won = np.bincount(group, share * votes) / np.bincount(group, votes)
+    return [float(value) for value in won]
 
 
 def _board(
