@@ -151,7 +151,9 @@ class Compiled:
             tables=tables,
             sides=sides,
             alpha=average.beta,
-            columns=_in_rows(columns[:, 1:], places, len(average.beta)).astype(precision),
+            columns=_in_rows(columns[:, 1:], places, len(average.beta)).astype(
+                precision
+            ),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,

@@ -32,8 +32,7 @@ DETAILS = frozenset({*TEXT, *SOURCE}.difference(TOGETHER))
 JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
 MEANING = ("meaning",)
 SOURCE_MEANING = ("source_meaning", "relevance")
-# what people call kernels; those of one score are called as it is
-LABELS = {
+LABELS = {  # what people call kernels; those of one score are called as it is
     **dict.fromkeys(("grams", "letters", "words", "masked"), "wording"),
     "meaning": "topic",
     "shape": "length and shape",
@@ -112,10 +111,7 @@ class GramsKernel:
         return np.asarray(self.features(rated).T @ columns)
 
     def products(self, points: Points, table: FloatArray) -> FloatArray:
-        total = np.zeros((len(points), table.shape[1]))
-        for order in self._orders(points):
-            total += rows_times(order, table)
-        return total
+        return np.asarray(sum(rows_times(x, table) for x in self._orders(points)))
 
     def _orders(self, points: Points) -> list[csr_array]:
         features = look_up(tuple(points), self.vocabulary)
