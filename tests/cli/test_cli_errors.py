@@ -211,7 +211,7 @@ def test_a_terminal_without_unicode(folder: Path) -> None:
         "--rated",
         "rated.jsonl",
     ]
-    shapes = {"text": b'"caf? wins at noon"', "json": '"café wins at noon"'.encode()}
+    shapes = {"text": b"caf? wins at noon", "json": '"café wins at noon"'.encode()}
     for shape, expected in shapes.items():
         plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
         done = process([*words, "--format", shape], folder, **plain)

@@ -106,7 +106,7 @@ def test_compare(folder: Path) -> None:
     report = ("-o", f"junit:{folder / 'gate.xml'}")
     failed = run(*gate, "careful", "--candidate", "broken", *report)
     assert "<failure" in (folder / "gate.xml").read_text()
-    assert failed.ended(3, "gate failed: broken is worse than careful: win rate 0.")
+    assert failed.ended(3, "gate failed: broken is worse than careful: win rate 16 [")
     assert run(*gate, "broken", "--candidate", "careful").code == 0
     other = (
         "compare",

@@ -35,7 +35,8 @@ def test_three_verdicts(name: str) -> None:
     passed = refless.gate(rows, baseline="v1")
     assert passed.gate.verdict == "passed"
     assert passed.interval == pytest.approx((0.1 - 0.09603, 0.1 + 0.09603), abs=2e-3)
-    assert (passed.exit_status, passed.further.count) == (0, 0)
+    assert passed.exit_status == 0
+    assert passed.further.count == 0
     failed = refless.gate(rows, baseline="v2")
     assert (failed.exit_status, failed.candidate) == (3, "v1")
     said = f"Gate failed: v1 is worse than v2: {name} -0.100 [-0.197, -0.003]."
@@ -71,12 +72,12 @@ def test_what_would_decide() -> None:
 def test_the_forecast_is_kept() -> None:
     """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
 
-    Simulated: 40 undecided pilots of 30 rated items with differences as they usually are, .3 of
-    the standard deviation of items. .8 - 3 standard errors is .61.
+    Simulated: 24 undecided pilots of 30 rated items with differences as they usually are, .3 of
+    the standard deviation of items. .8 - 3 standard errors is .55.
     """
     rng = np.random.default_rng(5)
     decided = []
-    while len(decided) < 40:
+    while len(decided) < 24:
         truth = rng.normal(0, 0.3)
         differences = rng.normal(truth, 1, 250).tolist()
         pilot = refless.gate(judged(differences, rated=30), baseline="v1", margin=0.2)
@@ -85,7 +86,7 @@ def test_the_forecast_is_kept() -> None:
         rows = judged(differences, rated=30 + pilot.further.count)
         later = refless.gate(rows, baseline="v1", margin=0.2)
         decided.append(later.gate.verdict != "undecided")
-    assert np.mean(decided) >= 0.61
+    assert np.mean(decided) >= 0.55
 
 
 def test_false_alarms() -> None:
@@ -123,12 +124,18 @@ def test_a_pass_rate_and_its_card() -> None:
     """Of 40 items v1 passes 30 and v2 20, all of which v1 passes: -25 percentage points."""
     rows: Rows = []
     for system, passed in (("v1", 30), ("v2", 20)):
-        texts = [{"item": f"i{i}", "text": f"{system} {i}"} for i in range(40)]
-        for i, text in enumerate(texts):
-            rows.append({**text, "system": system, "rating": int(i < passed)})
+        for i in range(40):
+            row = {
+                "item": f"i{i}",
+                "text": f"{system} {i}",
+                "system": system,
+                "rating": int(i < passed),
+            }
+            rows.append(row)
     result = refless.gate(rows, baseline="v1", margin=0.02, scale=(0, 1))
     card = result.card()
-    assert (result.gate.verdict, card.state) == ("failed", "no")
+    assert result.gate.verdict == "failed"
+    assert card.state == "no"
     worse = "v2 is worse than v1 by more than 2 percentage points"
     assert f"{worse}: pass rate -25 [" in card.answer
     assert card.advice.startswith("keep v1")
@@ -136,4 +143,5 @@ def test_a_pass_rate_and_its_card() -> None:
     assert "the loss that is allowed" in figure.caption
     assert result.report().outputs is not None
     undecided = refless.gate(rows, baseline="v1", margin=0.2, scale=(0, 1)).card()
-    assert (undecided.state, undecided.label) == ("open", "Undecided")
+    assert undecided.state == "open"
+    assert undecided.label == "Undecided"

@@ -114,6 +114,7 @@ def preference_picture(
         old=old,
         new=new,
         side="is preferred",
+        bar=0.0,
         state=state,
         signed=percent,
         label=f"{new} wins {percent(rate)}, 95 % interval "
