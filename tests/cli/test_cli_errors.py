@@ -201,6 +201,13 @@ def test_a_reader_who_leaves(folder: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_a_flag_is_given_once(folder: Path) -> None:
+    """Of two values the last would be taken without a word."""
+    twice = ("--dimension", "tone", "--dimension", "fluency")
+    ran = run("validate", folder / "rated.jsonl", *twice)
+    assert ran.ended(2, "--dimension was given twice; it takes one value")
+
+
 def test_a_terminal_without_unicode(folder: Path) -> None:
     """Data leave as UTF-8 whatever the terminal; text shows question marks instead of failing."""
     words = [

@@ -1,6 +1,7 @@
 """Functions as commands: their parameters become flags."""
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import partial
@@ -48,6 +49,14 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     return typer.main.get_command(alone)
 
 
+def _check_repeated(flag: Any) -> None:  # noqa: ANN401 - click's own
+    """Raises UsageError for a flag that was given twice and takes one value: the last would win."""
+    if not (flag.multiple or flag.is_flag):
+        raise UsageError(
+            f"{max(flag.opts, key=len)} was given twice; it takes one value"
+        )
+
+
 class PlainCommand(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
@@ -56,6 +65,10 @@ class PlainCommand(TyperCommand):
         if [*args] == ["--help"] or [*args] == ["-h"]:
             typer.echo(ctx.get_help())
             ctx.exit()
+        _, _, given = self.make_parser(ctx).parse_args(args=[*args])
+        for flag, n in Counter(given).items():
+            if n > 1 and flag.param_type_name == "option":
+                _check_repeated(flag)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own

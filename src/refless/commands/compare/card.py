@@ -97,6 +97,8 @@ def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
 
 def _advice(pair: Pair) -> str:
     better = turned(pair).second
+    if pair.shown and pair.method == "estimates":
+        return f"rate some outputs that are drawn at random, before you take {better}."
     if pair.shown:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:

@@ -126,7 +126,8 @@ class CompareResult(Result):
             return card_of_several(comparison, units, figures, self.next_command)
         (pair,) = comparison.pairs
         apart = of_apart(comparison.pairs)
-        rests = " ".join([*apart, made_of(pair, self.estimator)])
+        chosen = [assumed("unknown")] if self.selection == "unknown" else []
+        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
     def _systems(self) -> Section:
