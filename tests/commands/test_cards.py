@@ -1,7 +1,7 @@
 """Cards of every question: short answers, one picture each, and in a notebook before all else."""
 
 import re
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
@@ -164,3 +164,24 @@ def test_ratings_apart(texts: list[list[int]]) -> None:
     every = [abs(a - b) for a, b in combinations(values, 2)]
     luck = [every.count(step) / len(every) for step in steps]
     assert shares_by_chance(np.array(values), steps) == pytest.approx(luck)
+
+
+def test_widths_that_are_unknown() -> None:
+    """With one rating of the new version nothing tells how far its ratings differ."""
+    rows: list[dict[str, Any]] = [
+        {
+            "item": f"i{i}",
+            "system": system,
+            "text": f"{system} {i}",
+            "rating": 1 + i % 5,
+        }
+        for i, system in product(range(20), ("v1", "v2"))
+    ]
+    for row in rows[3::2]:
+        del row["rating"]
+    card = refless.next(rows, goal="compare", scale=(1, 5)).card()
+    assert card.state == "open"
+    assert card.answer.endswith(
+        "What they bring cannot be told: their errors are unknown."
+    )
+    assert not card.figures

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from refless.commands.next.active_learning import Choice, Step
 from refless.evaluation.racing import Race, standing_said
@@ -29,6 +30,8 @@ def card_of(choice: Choice, advice: str, command: str, *, rated: bool) -> Card:
         advice: what to do with it; command: the line that reads the ratings.
         rated: whether anything is rated already.
     """
+    told = tuple(step for step in choice.curve if not math.isnan(step.width))
+    choice = replace(choice, curve=told)
     state, label = _state(choice)
     return Card(
         topic="what to rate",
