@@ -9,6 +9,7 @@ from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs
 from refless.evaluation.uses import FILTER, Use
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
@@ -20,7 +21,7 @@ QUESTION = "Can {} decide alone?"
 WEAK = 0.4
 STATES: dict[str, State] = {"yes": "yes", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
-    "yes": "let it pass and fail outputs of this kind; ask again after each change of it.",
+    "yes": "let it filter outputs of this kind. {} says from which scores on few are wrong.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "rate more of what it scored, drawn at random.",
 }
@@ -66,7 +67,7 @@ def card_of(
         label=LABELS[state],
         answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
         rests=_rests(audit, use),
-        advice=ADVICE[state],
+        advice=ADVICE[state].format(called("at_most_wrong", 0.1)),
         command=command if state == "no" else "",
         figures=(picture,),
     )
