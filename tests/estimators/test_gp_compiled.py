@@ -67,7 +67,7 @@ def inputs_from(rows: Sequence[tuple[str, str, str, int]]) -> KernelInputs:
 
 
 @pytest.mark.parametrize(
-    ("precision", "near"), [(np.float64, 1e-9), (np.float32, 1e-6)]
+    ("precision", "near"), [(np.float64, 1e-8), (np.float32, 1e-6)]
 )
 @settings(max_examples=30)
 @given(
@@ -82,7 +82,10 @@ def test_tables_of_all_kernels_are_the_process(
     precision: type,
     near: float,
 ) -> None:
-    """Means and variances of any texts, with any weights, from a direction a rated text."""
+    """Means and variances of any texts, with any weights, from a direction a rated text.
+
+    Distances of vectors that are alike lose up to six digits.
+    """
     rng = np.random.default_rng(seed)
     inputs = inputs_from(rated)
     kernels = {}
