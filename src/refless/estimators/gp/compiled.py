@@ -211,6 +211,8 @@ class Compiled:
             kernel = self.kernels[name]
             if isinstance(kernel, BellKernel):
                 np.matmul(self.sides[name], _by_tile(left), out=values)
+                highest = values.dtype.type(np.log(self.weights[name]))
+                np.minimum(values, highest, out=values)
                 np.exp(values, out=values)
             else:
                 compared = kernel.between(left, self.sides[name])
