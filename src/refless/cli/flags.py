@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from refless.cli.console import say
 from refless.cli.output import Format, check_beside, is_folder_name, show
 from refless.commands import function_of
 from refless.commands.declared import RESULT, parameters_of
@@ -49,12 +50,10 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     return typer.main.get_command(alone)
 
 
-def _check_repeated(flag: Any) -> None:  # noqa: ANN401 - click's own
-    """Raises UsageError for a flag that was given twice and takes one value: the last would win."""
+def _note_repeated(flag: Any) -> None:  # noqa: ANN401 - click's own
+    """Says that of a flag with one value, which was given twice, the last counts."""
     if not (flag.multiple or flag.is_flag):
-        raise UsageError(
-            f"{max(flag.opts, key=len)} was given twice; it takes one value"
-        )
+        say(f"{max(flag.opts, key=len)} was given twice: the last one counts")
 
 
 class PlainCommand(TyperCommand):
@@ -68,7 +67,7 @@ class PlainCommand(TyperCommand):
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
         for flag, n in Counter(given).items():
             if n > 1 and flag.param_type_name == "option":
-                _check_repeated(flag)
+                _note_repeated(flag)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
