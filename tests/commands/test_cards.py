@@ -28,7 +28,10 @@ def outputs() -> list[dict[str, Any]]:
             "text": f"Output {i} says {'good ' * level} things.",
             "rating": level if i < 30 else None,
         }
-        runs = np.clip(level + rng.integers(-1, 2, 3), *SCALE)
+        runs = np.clip(
+            level + rng.integers(-1, 2, 3),
+            *SCALE,
+        )
         rows.append(row | {f"run{k}": int(run) for k, run in enumerate(runs)})
     return rows
 
@@ -57,9 +60,10 @@ def by_three_raters() -> list[dict[str, Any]]:
     return rows
 
 
-def rated() -> list[dict[str, Any]]:
+def rated(n: int = 30) -> list[dict[str, Any]]:
+    """The first n outputs, with people's ratings alone."""
     return only(
-        outputs()[:30],
+        outputs()[:n],
         "item",
         "system",
         "text",
@@ -92,24 +96,12 @@ RESULTS = {
     ),
     "judged choices": lambda: refless.validate_choices(choices()),
     "next": lambda: refless.next(
-        only(
-            outputs(),
-            "item",
-            "system",
-            "text",
-            "rating",
-        ),
+        rated(60),
         goal="compare",
         scale=SCALE,
     ),
     "race": lambda: refless.next(
-        only(
-            outputs(),
-            "item",
-            "system",
-            "text",
-            "rating",
-        ),
+        rated(60),
         goal="best",
         scale=SCALE,
         looks=5,

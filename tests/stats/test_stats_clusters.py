@@ -13,7 +13,7 @@ from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import (
-    design_effect,
+    GroupSums,
     group_effects,
     intraclass,
     unseen,
@@ -44,8 +44,14 @@ def test_unequal_groups_by_simulation() -> None:
 
 def test_design_effect_by_hand() -> None:
     """Groups of 3 and 1, half the variance between: 1 + (10 / 4 - 1) / 2."""
-    assert design_effect(list("aaab"), 4, 0.5) == 1.75
-    assert design_effect((), 4, 0.5) == design_effect(list("abcd"), 4, 0.5) == 1.0
+    effects = {
+        "aaab": 1.75,
+        "": 1.0,
+        "abcd": 1.0,
+    }
+    for labels, effect in effects.items():
+        sums = GroupSums.of(np.zeros(4), [*labels])
+        assert sums.design_effect(0.5) == effect
 
 
 def test_effects_by_hand() -> None:

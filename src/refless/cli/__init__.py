@@ -72,11 +72,13 @@ class Commands(TyperGroup):
             return name, commands, words
         # modules stay: a look for what can be freed among them takes a tenth of their time
         gc.disable()
-        # takes longer to load than all of --help
-        from refless.cli.flags import command_of
+        try:
+            # takes longer to load than all of --help
+            from refless.cli.flags import command_of
 
-        command = command_of(str(name))
-        gc.enable()
+            command = command_of(str(name))
+        finally:
+            gc.enable()
         return name, command, words
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own

@@ -102,12 +102,15 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         groups: [n] what is held out together.
     """
     slots = _slots(pool, np.arange(len(pool.ratings.values)))
-    varied = _slots(pool, _varied(pool))
-    timed = not np.isnan(varied.time).all() if len(varied.time) else False
+    over_time = None
+    errors = None
+    if len(pool.ratings.times):
+        over_time = _over_time(_slots(pool, _varied(pool)))
+        errors = _errors(pool, estimates, groups)
     return Drift(
         raters=_raters(pool, slots) if len(pool.ratings.annotators) > 1 else (),
-        over_time=_over_time(varied) if timed else None,
-        errors=_errors(pool, estimates, groups) if len(pool.ratings.times) else None,
+        over_time=over_time,
+        errors=errors,
     )
 
 

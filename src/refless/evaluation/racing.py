@@ -14,7 +14,7 @@ from refless.data.records import Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared
 from refless.evaluation.entries import Field
 from refless.evaluation.planned_look import HARDLY, at_planned_look
-from refless.registry.plural import counted
+from refless.registry.plural import counted, first_of
 from refless.report.wording import labels, percent
 from refless.stats.group_sequential import LookPlan
 from refless.stats.intervals import UNDEFINED, Interval
@@ -190,10 +190,7 @@ def standing_said(race: Race) -> str:
         return (
             f"{best} is the best of {every} systems: the others are shown to be worse."
         )
-    listed = ", ".join(names[name] for name in systems[:MOST_NAMED])
-    unnamed = len(systems) - MOST_NAMED
-    if unnamed > 0:
-        listed += f" and {unnamed} more"
+    listed = first_of([names[name] for name in systems], MOST_NAMED)
     tied = race.items >= race.planned
     place = "are tied for first" if tied else "are left"
     return f"{len(systems)} of {every} systems {place}: {listed}."

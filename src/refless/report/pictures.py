@@ -65,6 +65,7 @@ def difference_picture(
     below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
     ends = f"from {number(interval[0])} to {number(interval[1])}"
     items = counted(len(differences), "item")
+    allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(
         top,
         below,
@@ -78,9 +79,8 @@ def difference_picture(
         signed=_signed,
         bar=bar,
         label=f"{new} minus {old}: {number(value)}, 95 % interval {ends}",
-        caption=f"{'Dashed line: the loss that is allowed. ' if bar else ''}Bar: where the "
-        "average difference lies, with 95 % confidence. Below, on a scale of its own: "
-        f"{items} of both, {new} better to the right.",
+        caption=f"{allowed}Bar: where the average difference lies, with 95 % confidence. Below, "
+        f"on a scale of its own: {items} of both, {new} better to the right.",
     )
 
 

@@ -85,17 +85,10 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     return GroupSums.of(values, labels).intraclass
 
 
-def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
-    """Kish's design effect of n grouped rows."""
-    sizes = np.bincount(numbered(labels, n)).astype(np.float64)
-    usual = float(np.square(sizes).sum()) / max(n, 1)  # size of a row's group
-    return 1.0 + (usual - 1.0) * correlation
-
-
 def independent(values: FloatArray, labels: Sequence[str]) -> float:
     """The number of independent values worth these n, of which labels form groups (Kish)."""
-    n = len(values)
-    return n / design_effect(labels, n, intraclass(values, labels))
+    sums = GroupSums.of(values, labels)
+    return sums.n / sums.design_effect(sums.intraclass)
 
 
 def width(values: FloatArray, labels: Sequence[str]) -> float:
@@ -104,9 +97,10 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     By Student's t, as the variance between groups is known from few, and by the error of their
     mean; 1 where nothing lies between groups, or no two rows share one.
     """
-    rho = intraclass(values, labels)
-    n = len(values)
-    groups = len(set(numbered(labels, n).tolist()))
+    sums = GroupSums.of(values, labels)
+    rho = sums.intraclass
+    n = sums.n
+    groups = sums.groups
     if not 1 < groups < n:
         return 1.0
     between = rho**2 / (groups - 1)

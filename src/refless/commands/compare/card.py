@@ -7,7 +7,7 @@ from statistics import fmean
 from refless.commands.compare.document import of_apart, swapped, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
-from refless.registry.plural import counted
+from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.units import RatingUnits
@@ -15,6 +15,7 @@ from refless.report.wording import labels
 
 OPEN = "Cannot be told yet"
 NAME = 24  # letters of a version
+MOST_NAMED = 3  # versions that may be as good
 OLD = frozenset(  # words in names of versions that are compared with
     {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
 )
@@ -183,6 +184,5 @@ def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) ->
     mean = f"{names[first.name]} has the highest mean, {units.mean(first.mean.value)}"
     if not open_ones:
         return f"{mean}, and every other version is shown to be worse."
-    listed = ", ".join(names[name] for name in open_ones[:3])
-    more = f" and {len(open_ones) - 3} more" if len(open_ones) > 3 else ""
-    return f"{mean}, but {listed}{more} may be as good."
+    listed = first_of([names[name] for name in open_ones], MOST_NAMED)
+    return f"{mean}, but {listed} may be as good."

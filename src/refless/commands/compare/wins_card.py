@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.card import NAME, OPEN, is_older
-from refless.commands.compare.wins import Wins
-from refless.registry.plural import counted
+from refless.commands.compare.card import MOST_NAMED, NAME, OPEN, is_older
+from refless.commands.compare.wins import EVEN, Wins
+from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import preference_picture
 from refless.report.wording import labels, percent
 
-MOST_NAMED = 3  # versions that may be as good
 MORE = "have more choices made, on other sources."
 
 
@@ -33,7 +32,7 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
     state: State = "open"
     label = OPEN
     better = None
-    if wins.shown and rate > 0.5:
+    if wins.shown and rate > EVEN:
         state = "yes"
         label = "Yes"
         better = second
@@ -129,7 +128,4 @@ def _leader(board: Board) -> str:
     level = [names[row.name] for row in rows[1:] if row.ranks[0] == 1]
     if not level:
         return f"{first}, and is preferred to every other version."
-    listed = ", ".join(level[:MOST_NAMED])
-    if len(level) > MOST_NAMED:
-        listed += f" and {len(level) - MOST_NAMED} more"
-    return f"{first}, but {listed} may be as good."
+    return f"{first}, but {first_of(level, MOST_NAMED)} may be as good."

@@ -6,11 +6,11 @@ from refless.commands.gate.measures import Further
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.result import GateRecord
+from refless.report.states import STATES
 from refless.report.units import RatingUnits
 from refless.report.wording import labels, sentence
 
 NAME = 24  # letters of a system
-STATES: dict[str, State] = {"passed": "yes", "failed": "no", "undecided": "open"}
 
 
 def card_of(

@@ -8,12 +8,13 @@ from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
-from refless.commands.gate.card import STATES, card_of, picture_of
+from refless.commands.gate.card import card_of, picture_of
 from refless.commands.gate.measures import NOTHING_MORE, Further, GateMeasure
 from refless.report.document import Card, Document, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
+from refless.report.states import STATES
 from refless.report.wording import percent, sentence
 from refless.stats.intervals import Interval
 
@@ -110,10 +111,13 @@ class GateResult(Result):
         return f"{said} {sentence(self.further.advice)}."
 
     def card(self) -> Card:
-        """The answer with its picture; of choices and scores the comparison's own."""
+        """The answer with its picture."""
+        return self._card(self.compared.document().cards)
+
+    def _card(self, behind: tuple[Card, ...]) -> Card:
+        """The answer; of choices and scores with the picture of the comparison's own cards."""
         compared = self.compared
         systems = (self.baseline, self.candidate)
-        behind = compared.document().cards
         rests = "".join(card.rests for card in behind)
         figures = tuple(chain.from_iterable(card.figures for card in behind))
         if isinstance(compared, CompareResult):
@@ -130,7 +134,7 @@ class GateResult(Result):
 
     def _behind(self, comparison: Document) -> Document:
         """The answer, and the numbers of the comparison behind it."""
-        card = self.card()
+        card = self._card(comparison.cards)
         return Document(
             title=card.topic,
             cards=(card,),

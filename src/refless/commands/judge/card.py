@@ -13,6 +13,7 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
+from refless.report.states import reaches
 from refless.report.units import RatingUnits
 from refless.report.wording import exact_percent, number, percent
 
@@ -84,12 +85,10 @@ def card_of_runs(
         of_verdicts: whether scores are passes and fails.
     """
     same = 1 - runs.flips.value
-    low, high = (1 - end for end in reversed(runs.flips.interval))
-    state: State = "open"
-    if low >= SAME:
-        state = "yes"
-    elif high < SAME:
-        state = "no"
+    most, least = runs.flips.interval
+    low = 1 - least
+    high = 1 - most
+    state = reaches((low, high), SAME)
     alike = f"All {runs.runs} runs say the same on {percent(same)} of outputs"
     answer = f"{alike} ({percent(low)} to {percent(high)}); {percent(SAME)} is wanted."
     if low != low:

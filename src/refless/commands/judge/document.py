@@ -7,7 +7,7 @@ from refless.commands.judge.audit import RATINGS, Audit, Slice
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.evaluation.uses import PURPOSES, REPLACE, Use
-from refless.registry.plural import counted
+from refless.registry.plural import counted, first_of
 from refless.report.document import Section, Table
 from refless.report.units import RatingUnits
 from refless.report.wording import (
@@ -184,10 +184,7 @@ def _untested(names: Sequence[str]) -> tuple[str, ...]:
     """The slices with too few labels, if there are any."""
     if not names:
         return ()
-    named = ", ".join(names[:NAMED])
-    if len(names) > NAMED:
-        named += f" and {len(names) - NAMED} more"
-    return (f"Fewer than 10 ratings, not tested: {named}.",)
+    return (f"Fewer than 10 ratings, not tested: {first_of(names, NAMED)}.",)
 
 
 def _slice_table(slices: Sequence[Slice]) -> Table:

@@ -10,6 +10,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.plural import counted
 from refless.report.document import Card, State
 from refless.report.pictures import Bar, bars_picture
+from refless.report.states import reaches
 from refless.report.wording import number, percent
 from refless.stats.answers import Estimate
 
@@ -43,12 +44,7 @@ ADVICE: dict[State, str] = {
 def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
     """The card on raters; ratings: of all texts, in the raters' units."""
     alpha = agreement.alpha_ordinal
-    low, high = alpha.interval
-    state: State = "open"
-    if low >= TENTATIVE:
-        state = "yes"
-    elif high < TENTATIVE:
-        state = "no"
+    state = reaches(alpha.interval, TENTATIVE)
     bars = _bars(ratings)
     return Card(
         topic="your raters",

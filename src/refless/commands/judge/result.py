@@ -30,7 +30,7 @@ from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
-from refless.registry.plural import counted, these
+from refless.registry.plural import counted, first_of, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
 from refless.report.document import (
@@ -327,12 +327,9 @@ def nearest_to_people(level: Level) -> str:
             f"On {texts} {first.name} agrees best with people, Spearman {value}, significantly "
             "better than every other."
         )
-    names = ", ".join(rivals[:NAMED])
-    if len(rivals) > NAMED:
-        names += f" and {len(rivals) - NAMED} more"
     return (
         f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
-        f"apart from {names}."
+        f"apart from {first_of(rivals, NAMED)}."
     )
 
 

@@ -19,8 +19,10 @@ from refless.commands.score.inspect_scores import inspect_scores
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimates_or_reasons, reasons_sections
 from refless.estimators import Estimator
+from refless.estimators.saved import Saved
 from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
+from refless.registry.signature import Signature
 from refless.report.document import Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Record
@@ -142,3 +144,9 @@ class ScoreResult(Result):
             {**row, "accepted": passed}
             for row, passed in zip(rows, passes, strict=True)
         ]
+
+
+def signature_of(saved: Saved, ci: str, seed: int, *, these: bool) -> Signature:
+    """The estimator's signature, and what else can change a number of the result."""
+    signature = saved.signature.plus(ci=ci, seed=seed)
+    return signature.plus(these=True) if these else signature

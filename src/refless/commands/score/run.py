@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import fspath
-from typing import Annotated, cast
-
-import numpy as np
+from typing import Annotated
 
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted
 from refless.commands.judged_by import check_judged
@@ -56,10 +54,10 @@ from refless.commands.score.gates import (
 )
 from refless.commands.score.guards import guards
 from refless.commands.score.guards_shown import said
-from refless.commands.score.result import ScoreResult
+from refless.commands.score.result import ScoreResult, signature_of
 from refless.commands.score.shard import ShardJob
 from refless.commands.score.shards import streamed
-from refless.commands.score.shards_result import NO_OUTPUTS, shards_result
+from refless.commands.score.shards_result import shards_result
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, group_names, units_of
@@ -68,11 +66,10 @@ from refless.data.tables import OutputsRead, PoolRead
 from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.random_draw import random_draw
-from refless.evaluation.scoring import Scored, scored
+from refless.evaluation.scoring import scored
 from refless.registry.arrays import IntArray, numbered
 from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import UsageError
-from refless.registry.signature import Signature
 
 SELECTED = (
     "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "
@@ -146,36 +143,16 @@ def score(
     )
     if rubric is not None and judged_by is None:
         raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
-    runs = None
     if to is not None:
-        _check_shards(to, model, accept_above)
-    if model is None:
-        fit = chosen(estimator, threads, seed)
-        texts = _read(outputs, rated, rows, group)
-    else:
-        saved = saved_in(
-            model,
-            rated=rated,
-            estimator=estimator,
-            rows=rows,
-            threads=threads if to is None else 1,
-        )
+        place = _model_of_shards(to, model, accept_above)
+        saved = saved_in(place, rated=rated, estimator=estimator, rows=rows, threads=1)
         _check_group(saved, group)
-        fit = saved.estimator
-        group = saved.group
-        runs = saved.runs
-        texts = _Texts(fit.rated, NO_OUTPUTS, np.zeros(0, dtype=np.int64))
-        if to is None:
-            texts = _read_for(saved, outputs, rows)
-    if judged_by is not None:
-        check_judged(judged_by, rubric, texts.rated)
-    scale = texts.rated.scale
-    check_on(min_mean, scale, "min_mean")
-    check_on(accept_above, scale, "accept_above")
-    note_unread([fit], texts.rated)
-    if to is not None:
+        if judged_by is not None:
+            check_judged(judged_by, rubric, saved.estimator.rated)
+        check_on(min_mean, saved.estimator.rated.scale, "min_mean")
+        note_unread([saved.estimator], saved.estimator.rated)
         job = ShardJob(
-            model=fspath(cast("Folder", model)),
+            model=fspath(place),
             signature=str(saved.signature),
             rows=rows,
             folder=fspath(to),
@@ -185,13 +162,32 @@ def score(
         return shards_result(
             streamed(job, outputs, saved, threads),
             saved,
-            _rated_design(fit, group),
+            _rated_design(saved.estimator, saved.group),
             folder=job.folder,
             min_mean=min_mean,
             min_coverage=min_coverage,
             seed=seed,
             these=these_items,
         )
+    runs = None
+    if model is None:
+        fit = chosen(estimator, threads, seed)
+        texts = _read(outputs, rated, rows, group)
+    else:
+        saved = saved_in(
+            model, rated=rated, estimator=estimator, rows=rows, threads=threads
+        )
+        _check_group(saved, group)
+        fit = saved.estimator
+        group = saved.group
+        runs = saved.runs
+        texts = _read_for(saved, outputs, rows)
+    if judged_by is not None:
+        check_judged(judged_by, rubric, texts.rated)
+    scale = texts.rated.scale
+    check_on(min_mean, scale, "min_mean")
+    check_on(accept_above, scale, "accept_above")
+    note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
     labels = units_of(texts.outputs, texts.groups, like=fit.rated)
@@ -217,7 +213,7 @@ def score(
         note(verdict.reason)
     rated_design = _rated_design(fit, group)
     design = Design.labelled(texts.outputs, rated_design.level, labels)
-    signature = _signature(Saved(fit, group), estimates, seed)
+    signature = signature_of(Saved(fit, group), "boot-1000", seed, these=these_items)
     signature = signature.plus(**rated_design.signs)
     if accept_above is not None:
         signature = signature.plus(accept=accept_above, wrong=at_most_wrong)
@@ -234,8 +230,10 @@ def score(
     )
 
 
-def _check_shards(to: Folder, model: Folder | None, accept_above: float | None) -> None:
-    """Raises UsageError for what a stream of shards cannot have."""
+def _model_of_shards(
+    to: Folder, model: Folder | None, accept_above: float | None
+) -> Folder:
+    """The file of the estimator; raises UsageError for what a stream of shards cannot have."""
     place = called("to", fspath(to))
     if model is None:
         saved = called("model", "model.safetensors")
@@ -248,6 +246,7 @@ def _check_shards(to: Folder, model: Folder | None, accept_above: float | None) 
             f"{place}: {called('accept_above')} is for outputs that are all in memory; leave one "
             "of them out"
         )
+    return model
 
 
 def _rated_design(fit: Estimator, group: str | None) -> Design:
@@ -263,12 +262,6 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
         return None
     together = numbered(errors.sources, len(errors))
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
-
-
-def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
-    """The estimator's signature, and what else can change a number of the result."""
-    signature = saved.signature.plus(ci="boot-1000", seed=seed)
-    return signature.plus(these=True) if scored.these else signature
 
 
 def _check_group(saved: Saved, group: str | None) -> None:

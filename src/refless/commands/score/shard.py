@@ -84,14 +84,15 @@ class Shard:
         told = (job.signature, job.rows, job.seed, self.path, self.size, changed)
         return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def is_finished(self, job: ShardJob) -> bool:
-        """Whether its estimates are there, made from the same as they would be now."""
+    def finished(self, job: ShardJob) -> ShardSums | None:
+        """The sums, if its estimates are there, made from the same as they would be now."""
         if not self.estimates(job).is_file():
-            return False
+            return None
         try:
-            return ShardSums.load(self.sums(job)).facts.key == self.key(job)
+            sums = ShardSums.load(self.sums(job))
         except InputError:
-            return False
+            return None
+        return sums if sums.facts.key == self.key(job) else None
 
 
 class ShardScorer:
@@ -170,9 +171,14 @@ class ShardScorer:
         return labels or outputs.sources or outputs.items
 
 
+def ending_of(name: str) -> str:
+    """The ending that says the format, packed or not."""
+    return PurePath(name.removesuffix(PACKED)).suffix
+
+
 def content_of(name: str, rows: Written) -> bytes:
     """The rows in the format that a file's name says, packed if it ends in .gz."""
-    ending = PurePath(name.removesuffix(PACKED)).suffix
+    ending = ending_of(name)
     if ending == ".parquet":
         content = as_parquet(rows)
     else:

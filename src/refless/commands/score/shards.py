@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 
 from refless.commands.score.novelty import MOST_OUTPUTS
-from refless.commands.score.shard import PACKED, SUMS, Shard, ShardJob, ShardScorer
+from refless.commands.score.shard import (
+    PACKED,
+    SUMS,
+    Shard,
+    ShardJob,
+    ShardScorer,
+    ending_of,
+)
 from refless.commands.score.shard_process import OtherProcess
 from refless.commands.score.shard_sums import ShardSums, Stream
 from refless.commands.warnings import note, progress
@@ -67,9 +74,8 @@ def streamed(job: ShardJob, outputs: Any, saved: Saved, threads: int | None) -> 
 
 def _note_others(folder: str, names: set[str]) -> None:
     """Says if estimates of other shards lie beside these: who reads the folder reads them too."""
-    files = [file.name for file in Path(folder).iterdir()]
-    others = sorted(name for name in files if _ending(name) in ENDINGS)
-    others = [name for name in others if name not in names]
+    files = {file.name for file in Path(folder).iterdir()}
+    others = sorted(name for name in files - names if ending_of(name) in ENDINGS)
     if others:
         are = counted(len(others), "file")
         note(
@@ -93,7 +99,7 @@ def shards_in(outputs: Any, folder: str) -> list[Shard]:
     files = sorted(chain.from_iterable(map(_files_in, paths)))
     names = Counter(PurePath(file).name for file in files)
     for name, count in names.items():
-        if _ending(name) not in ENDINGS:
+        if ending_of(name) not in ENDINGS:
             raise UsageError(f"{name} is no shard: shards end in {NAMED}")
         if count > 1:
             raise UsageError(f"two shards are called {name}: rename one of them")
@@ -101,13 +107,9 @@ def shards_in(outputs: Any, folder: str) -> list[Shard]:
     if Path(folder).resolve() in {parent.resolve() for parent in parents}:
         problem = f"{called('to')} {folder}: the outputs are read from there"
         raise UsageError(f"{problem}; name another folder")
-    if ".parquet" in map(_ending, names) and find_spec("pyarrow") is None:
+    if ".parquet" in map(ending_of, names) and find_spec("pyarrow") is None:
         raise MissingExtraError("Parquet", "parquet")
     return [Shard(file, Path(file).stat().st_size) for file in files]
-
-
-def _ending(name: str) -> str:
-    return PurePath(name.removesuffix(PACKED)).suffix
 
 
 def _files_in(path: str) -> list[str]:
@@ -116,7 +118,7 @@ def _files_in(path: str) -> list[str]:
         if not Path(path).is_file():
             raise InputError("no such file", path=path, remedy="check the spelling")
         return [path]
-    files = [file for file in Path(path).iterdir() if _ending(file.name) in ENDINGS]
+    files = [file for file in Path(path).iterdir() if ending_of(file.name) in ENDINGS]
     shards = [fspath(file) for file in files if file.name[0] not in "._"]
     if not shards:
         raise InputError("there is no shard", path=path, remedy=f"these end in {NAMED}")
@@ -138,10 +140,11 @@ class Waiting:
         self._lock = Lock()
         self._lowest = np.ones(0)
         for shard in shards:
-            if shard.is_finished(job):
-                self._drawn(shard)
-            else:
+            sums = shard.finished(job)
+            if sums is None:
                 self.shards.append(shard)
+            else:
+                self._drawn(sums)
         self._ahead = iter(self.shards)
         self._bytes = 0
         self._total = sum(shard.size for shard in self.shards)
@@ -169,16 +172,16 @@ class Waiting:
         return None if shard is None else (shard, below)
 
     def _done(self, shard: Shard) -> None:
+        sums = ShardSums.load(shard.sums(self.job))
         with self._lock:
-            self._drawn(shard)
+            self._drawn(sums)
             self._bytes += shard.size
             if self.report is not None:
                 self.report(self._bytes / max(self._total, 1))
 
-    def _drawn(self, shard: Shard) -> None:
+    def _drawn(self, sums: ShardSums) -> None:
         """Remembers the random numbers of the outputs that were drawn from a shard."""
-        numbers = ShardSums.load(shard.sums(self.job)).sample.numbers
-        both = np.concatenate([self._lowest, numbers])
+        both = np.concatenate([self._lowest, sums.sample.numbers])
         self._lowest = np.sort(both)[:MOST_OUTPUTS]
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from refless.commands.score.copies import Copies, copies
 from refless.commands.score.gates import doubted, gate, note_groups, note_systems
 from refless.commands.score.guards import Guards, more
 from refless.commands.score.guards_shown import said
 from refless.commands.score.novelty import unlike
-from refless.commands.score.result import ScoreResult
+from refless.commands.score.result import ScoreResult, signature_of
 from refless.commands.score.shard_sums import Stream, StreamTotals, Totals
 from refless.commands.warnings import note
 from refless.data.design import Design, drawn_said, units_of
 from refless.data.records import Estimates, Outputs
-from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.scoring import Mean, MeanErrors, Scored
@@ -26,14 +23,7 @@ from refless.report.export import Rows
 from refless.stats.fisher import Marked
 
 NO_OUTPUTS = Outputs(ids=(), texts=())
-NO_ESTIMATES = Estimates(
-    ids=(),
-    values=np.zeros(0),
-    reasons=(),
-    support=np.zeros(0, dtype=np.int64),
-    low=np.zeros(0),
-    high=np.zeros(0),
-)
+NO_ESTIMATES = Estimates.joined((), ())
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -86,35 +76,21 @@ def shards_result(
     estimator = saved.estimator
     errors = estimator.residuals().on(estimator.rated.scale)
     means = MeanErrors.of(errors)
-    named = stream.named
-    every = stream.every
-    overall = _mean(means, every.overall, every, named=named, these=these)
-    systems: dict[str, Mean] = {}
-    for name, own in every.systems.items() if named else ():
-        alone = StreamTotals(own, {name: own})
-        systems[name] = _mean(means, own, alone, named=named, these=these)
-    scored = Scored(
-        outputs=NO_OUTPUTS,
-        estimates=NO_ESTIMATES,
-        overall=overall,
-        systems=dict(sorted(systems.items())),
-        reasons=dict(sorted(stream.reasons.items())),
-        these=these,
-    )
-    alarms = _guards(stream, estimator, seed)
+    scored = _scored(means, stream, these=these)
+    overall = scored.overall
+    alarms = _guards(stream, saved, seed)
     if more(alarms.copies.overall, alarms.copies.systems):
         rest = stream.originals
-        without = _mean(means, rest.overall, rest, named=named, these=False)
+        without = _mean(means, rest.overall, rest, named=stream.named, these=False)
         alarms = replace(alarms, without_copies=without)
-    known = every.overall.strange == 0
-    note_groups(estimator, saved.group, known=known)
+    every = stream.every
+    note_groups(estimator, saved.group, known=every.overall.strange == 0)
     note_systems({*every.systems}, estimator)
     warnings = said(alarms, overall)
     doubts = [*doubted(errors, stream.sample.values), *warnings]
     verdict = gate(overall, min_mean, min_coverage, doubts)
     note(verdict.reason)
-    signature = saved.signature.plus(ci="normal", seed=seed)
-    signature = signature.plus(these=True) if these else signature
+    signature = signature_of(saved, "normal", seed, these=these)
     units = int(every.overall.units)
     return ShardsResult(
         scored=scored,
@@ -129,6 +105,25 @@ def shards_result(
     )
 
 
+def _scored(means: MeanErrors, stream: Stream, *, these: bool) -> Scored:
+    """The means of all outputs and of each system."""
+    every = stream.every
+    named = stream.named
+    systems: dict[str, Mean] = {}
+    for name in sorted(every.systems) if named else ():
+        own = every.systems[name]
+        alone = StreamTotals(own, {name: own})
+        systems[name] = _mean(means, own, alone, named=named, these=these)
+    return Scored(
+        outputs=NO_OUTPUTS,
+        estimates=NO_ESTIMATES,
+        overall=_mean(means, every.overall, every, named=named, these=these),
+        systems=systems,
+        reasons=dict(sorted(stream.reasons.items())),
+        these=these,
+    )
+
+
 def _mean(
     means: MeanErrors, own: Totals, systems: StreamTotals, *, named: bool, these: bool
 ) -> Mean:
@@ -140,11 +135,12 @@ def _mean(
     return means.mean_of_sums(n, sums, counts, known=known, these=these)
 
 
-def _guards(stream: Stream, estimator: Estimator, seed: int) -> Guards:
+def _guards(stream: Stream, saved: Saved, seed: int) -> Guards:
     """Counts of copies over all shards; tests, odd outputs and judges by the drawn outputs."""
     outputs = stream.sample.outputs
+    estimator = saved.estimator
     rated = estimator.rated
-    copied, _ = copies(outputs, rated, seed)
+    copied, _ = copies(outputs, rated, seed, saved.runs)
     shifts: tuple[JudgeShift, ...] = ()
     if estimator.without_scores() is not None:
         shifts = judge_shifts(outputs.scores, units_of(outputs), rated)

@@ -10,6 +10,7 @@ from refless.commands.validate.versus_judges import ALL_SCORES, VersusJudges
 from refless.data.records import Scale
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, RaterDrift, Trend
+from refless.registry.plural import first_of
 from refless.report.document import Section
 from refless.report.wording import labels, number, with_interval
 
@@ -198,11 +199,7 @@ def _line(values: Mapping[str, str], count: int, sentence: str) -> str:
         return ""
     names = labels([*values], 20)
     cells = [f"{names[rater]} ({value})" for rater, value in values.items()]
-    first = ", ".join(cells[:NAMED])
-    unnamed = len(cells) - NAMED
-    if unnamed > 0:
-        first += f" and {unnamed} more"
-    return sentence.format(first, count)
+    return sentence.format(first_of(cells, NAMED), count)
 
 
 def _trend(trend: Trend | None, unit: float, sentence: str) -> str:

@@ -20,6 +20,7 @@ from refless.data.tables.spellings import (
 from refless.registry.arrays import Names, Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
+from refless.registry.plural import first_of
 
 SUMMARIES = frozenset(
     {
@@ -426,9 +427,8 @@ def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> N
 
 def listed(names: Names, limit: int = 40) -> str:
     """Names in quotes, cut after so many, each after `LONGEST` characters."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
     quoted = [
         f"'{name}'" if len(name) <= LONGEST else f"'{name[:LONGEST]}...'"
-        for name in names[:limit]
+        for name in names
     ]
-    return ", ".join(quoted) + more
+    return first_of(quoted, limit)

@@ -17,6 +17,7 @@ from refless.data.tables.cells import each_once, json_in_cell, opening, shown
 from refless.registry.arrays import FloatArray, Names, Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
+from refless.registry.plural import first_of
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("up", "down"),
@@ -282,8 +283,7 @@ def numbers_within(words: Collection[str]) -> dict[float | str, float]:
     if any(map(_DATE.fullmatch, words)):
         return {}
     for form in (_OUT_OF, _LABELLED, _STARS):
-        found = map(form.fullmatch, words)
-        matches = [match for match in found if match]
+        matches = [*filter(None, map(form.fullmatch, words))]
         if matches and len(matches) == len(words):
             numbers = [_number_in(match[1]) for match in matches]
             if not _are_alike(matches, numbers):
@@ -296,8 +296,8 @@ def scale_of_words(words: Words) -> Scale | None:
     """The scale that words tell: up and down, or 4/5, which is from 1 or from 0; else None."""
     if words and PAIRED.issuperset(words):
         return SCALE
-    found = [_OUT_OF.fullmatch(word) for word in words if isinstance(word, str)]
-    ends = [float(match[2]) for match in found if match]
+    found = filter(None, map(_OUT_OF.fullmatch, map(str, words)))
+    ends = [float(match[2]) for match in found]
     return (min(1.0, *words.values()), max(ends)) if ends else None
 
 
@@ -320,8 +320,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     Args:
         words: those that are not known; every: all words of the columns.
     """
-    more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
-    listed = ", ".join(map(shown, words[:_WORDS_SHOWN]))
+    listed = first_of([*map(shown, words)], _WORDS_SHOWN)
     remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
         remedy = f"the cells hold JSON: {opening('rating')}"
@@ -331,7 +330,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
     if any(word.startswith("#") for word in words):
         remedy = "mend the formula, or clear the cell"
-    return f"ratings that are not numbers: {listed}{more}", remedy
+    return f"ratings that are not numbers: {listed}", remedy
 
 
 def map_of(words: Collection[str], option: str) -> str:
