@@ -126,13 +126,13 @@ def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     n = len(y)
     groups = np.append(np.random.default_rng(seed).integers(0, 9, n - 2), [9, 10])
     blocks = blocks_of(groups) if apart else []
-    kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
+    kernels = np.stack([kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)])
     at = np.array([0.5, 0.3, 0.2])
     numeric = approx_fprime(
-        at, lambda p: loss_of(p, kernels, y, noise, blocks)[0], 1e-6
+        at, lambda p: loss_of(p, kernels, y, noise, blocks).value, 1e-6
     )
     np.testing.assert_allclose(
-        loss_of(at, kernels, y, noise, blocks)[1], numeric, rtol=1e-3, atol=1e-3
+        loss_of(at, kernels, y, noise, blocks).gradient, numeric, rtol=1e-3, atol=1e-3
     )
 
 
@@ -157,8 +157,8 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
             (np.log(variances) + (y[left] - means) ** 2 / variances).sum()
         )
     at = np.array([0.5, 0.2])
-    kernels = [kernel[:n, :n]]
-    found = loss_of(at, kernels, y, noise, blocks_of(groups))[0]
+    kernels = kernel[None, :n, :n]
+    found = loss_of(at, kernels, y, noise, blocks_of(groups)).value
     assert found - RATE * at[0] == pytest.approx(loss)
 
 
@@ -169,8 +169,9 @@ def test_the_least_misfit_without_kernels(seed: int, groups: int) -> None:
     _, noise, y = problem(seed)
     labels = np.random.default_rng(seed).permutation(len(y)) % groups
     blocks = blocks_of(labels)
-    nugget = fitted_amplitudes([], y, noise, blocks).nugget
-    searched = loss_of(np.array([nugget]), [], y, noise, blocks)[0]
+    none = np.zeros((0, len(y), len(y)))
+    nugget = fitted_amplitudes(none, y, noise, blocks).nugget
+    searched = loss_of(np.array([nugget]), none, y, noise, blocks).value
     assert constant_misfit(y, noise, blocks) == pytest.approx(searched, rel=1e-5)
 
 
@@ -188,7 +189,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     """Restricted: the normal density of n - 1 orthonormal contrasts, whatever the mean is."""
     kernel, noise, y = problem(seed)
     n = len(y)
-    kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
+    kernels = np.stack([kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)])
     at = np.array([0.5, 0.3, 0.2])
     contrasts = np.linalg.svd(np.ones((1, n)))[2][1:]
     sigma = 0.5 * kernels[0] + 0.3 * kernels[1] + np.diag(noise + 0.2)
@@ -196,7 +197,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
         contrasts @ (y + 9)
     )
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
-    found = loss_of(at, kernels, y, noise)[0] - RATE * at[:-1].sum()
+    found = loss_of(at, kernels, y, noise).value - RATE * at[:-1].sum()
     assert found == pytest.approx(constants - density)
 
 
@@ -209,6 +210,7 @@ def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
     one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
     y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
     y += 0.3 * rng.normal(size=n)
-    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n))
+    kernels = np.stack([one, other])
+    found = fitted_amplitudes(kernels, (y - y.mean()) / y.std(), np.zeros(n))
     assert found.weights[0] > 10 * found.weights[1]
     assert isinstance(exact(one.copy(), np.ones(n), y), Exact)

@@ -16,6 +16,7 @@ from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, learned, score_kernels
 from refless.estimators.gp.likelihood import (
+    Amplitudes,
     believed,
     blocks_of,
     fitted_amplitudes,
@@ -230,24 +231,26 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     """
     rng = np.random.default_rng(4)
     points = rng.normal(size=(3, 20))
-    kernels = [
-        np.exp(-np.square(x[:, None] - x) / 2) for x in points
-    ]  # detail, text, score
+    # detail, text, score
+    kernels = np.exp(-np.square(points[:, :, None] - points[:, None]) / 2)
     y = points.sum(axis=0)
     noise = np.full(20, 0.1)
     blocks = blocks_of(np.arange(20))
 
-    def fitted(columns: list[int], blocks: list[IntArray]) -> FloatArray:
-        answer = fitted_amplitudes([kernels[i] for i in columns], y, noise, blocks)
+    likely = fitted_amplitudes(kernels, y, noise)
+
+    def fitted(
+        columns: list[int], blocks: list[IntArray], near: Amplitudes | None = None
+    ) -> FloatArray:
+        answer = fitted_amplitudes(kernels[columns], y, noise, blocks, near)
         every = np.zeros(4)
         every[[*columns, 3]] = [*answer.weights, answer.nugget]
         return every
 
     detail = np.array([True, False, False])
     score = np.array([False, False, True])
-    full = (
-        fitted([0, 1, 2], []) + fitted([0, 1, 2], blocks) + fitted([1, 2], blocks)
-    ) / 3
+    full = fitted([0, 1, 2], []) + fitted([1, 2], blocks)
+    full = (full + fitted([0, 1, 2], blocks, likely)) / 3
     beliefs = ((~score, 2 / 3), (score, 1 / 3))
     answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks)
     belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts
@@ -257,7 +260,7 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 
 def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
     """If all of a kind are such, the others have its share."""
-    kernels = [np.eye(3), np.ones((3, 3)), np.ones((3, 3))]
+    kernels = np.stack([np.eye(3), np.ones((3, 3)), np.ones((3, 3))])
     text = np.array([True, True, False])
     score = np.array([False, False, True])
     belief = believed(kernels, ((text, 2 / 3), (score, 1 / 3)))
@@ -275,15 +278,15 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     near = (
         np.abs(sources[:, None] // 2 - sources // 2) < 1
     )  # pairs of sources, rated otherwise
-    kernels = [
-        np.where(sources[:, None] == sources, 1.0, np.where(near, 0.8, 0.0)),
-        np.eye(40),
-    ]
+    alike = np.where(near, 0.8, 0.0)
+    alike[sources[:, None] == sources] = 1.0
+    kernels = np.stack([alike, np.eye(40)])
     noise = np.full(40, 0.01)
     blocks = blocks_of(sources)
     assert fitted_amplitudes(kernels, y, noise).weights[0] > 0.5
     no = np.zeros(2, dtype=np.bool_)
     fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks)
-    left_out = fitted_amplitudes(kernels, y, noise, blocks)
+    likely = fitted_amplitudes(kernels, y, noise)
+    left_out = fitted_amplitudes(kernels, y, noise, blocks, likely)
     np.testing.assert_allclose(fitted.weights, left_out.weights * 40 / 140)
     assert left_out.weights[0] < 0.01

@@ -117,8 +117,8 @@ def inverse(factor: Factor) -> FloatArray:
     """Of the matrix that was factored: a third of the work of solving for each column."""
     half, is_lower = factor
     found = dpotri(half, lower=is_lower)[0]
-    below = np.tril(found if is_lower else found.T)
-    return np.asarray(below + np.tril(below, -1).T)
+    below = found if is_lower else found.T
+    return np.where(np.tri(len(below), dtype=np.bool_), below, below.T)
 
 
 def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:

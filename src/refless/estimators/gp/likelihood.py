@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbers_of
+from refless.stats.minimum import Local, minimized
 from refless.stats.posterior import inverse
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
@@ -30,8 +30,6 @@ TRUST = 1 / 3
 LEAST_NUGGET = 1e-3
 FEWEST_GROUPS = 3  # that tell how another group is rated
 LARGEST_WEIGHT = 1e3
-STEPS = 60  # of the search
-ENOUGH = 1e-6  # relative gain that ends it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +39,11 @@ class Amplitudes:
     weights: FloatArray  # [kernels] at least 0
     nugget: float  # what belongs to single texts, greater than 0
 
+    @property
+    def parameters(self) -> FloatArray:
+        """[kernels + 1] weights and nugget."""
+        return np.append(self.weights, self.nugget)
+
     def mixed(self, prior: Amplitudes, trust: float) -> Amplitudes:
         """These with the share `trust`, others with what remains of 1."""
         weights = trust * self.weights + (1.0 - trust) * prior.weights
@@ -49,7 +52,7 @@ class Amplitudes:
 
 
 def shrunk_amplitudes(
-    kernels: Sequence[FloatArray],
+    kernels: FloatArray,
     y: FloatArray,
     noise: FloatArray,
     details: BoolArray,
@@ -72,36 +75,27 @@ def shrunk_amplitudes(
         beliefs: see `believed`.
         likely: what the likelihood says, if it is known already; it knows of no blocks.
     """
-
-    def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
-        compared = [*compress(kernels, columns)]
-        fitted = fitted_amplitudes(compared, y, noise, blocks)
-        weights = np.zeros(len(kernels))
-        weights[columns] = fitted.weights
-        return Amplitudes(weights, fitted.nugget)
-
-    every = np.ones(len(kernels), dtype=np.bool_)
-    full = answer(every, blocks).mixed(answer(~details, blocks), 0.5)
     if likely is None:
-        likely = answer(every, ())
-
-    def misfit(fitted: Amplitudes) -> float:
-        parameters = np.append(fitted.weights, fitted.nugget)
-        loss, _ = loss_of(parameters, kernels, y, noise, blocks)
-        return loss - RATE * float(fitted.weights.sum())
-
-    if misfit(likely) <= constant_misfit(y, noise, blocks):
+        likely = fitted_amplitudes(kernels, y, noise)
+    full = fitted_amplitudes(kernels, y, noise, blocks, likely)
+    plain = fitted_amplitudes(kernels[~details], y, noise, blocks)
+    weights = np.zeros(len(kernels))
+    weights[~details] = plain.weights
+    full = full.mixed(Amplitudes(weights, plain.nugget), 0.5)
+    misfit = loss_of(likely.parameters, kernels, y, noise, blocks).value
+    misfit -= RATE * float(likely.weights.sum())
+    if misfit <= constant_misfit(y, noise, blocks):
         full = likely.mixed(full, 1 / 3)
     return full.mixed(believed(kernels, beliefs), len(y) / (len(y) + SHRINKAGE))
 
 
 def believed(
-    kernels: Sequence[FloatArray], beliefs: Sequence[tuple[BoolArray, float]]
+    kernels: FloatArray, beliefs: Sequence[tuple[BoolArray, float]]
 ) -> Amplitudes:
     """The prior before any rating: kernels of a kind are worth the same.
 
     Args:
-        kernels: [texts, texts] each; one that is one number throughout is worth nothing.
+        kernels: [kernels, texts, texts]; one that is one number throughout is worth nothing.
         beliefs: [kernels] which are of a kind, and the share of the kind.
     """
     varied = _varied(kernels)
@@ -115,40 +109,38 @@ def believed(
 
 
 def fitted_amplitudes(
-    kernels: Sequence[FloatArray],
+    kernels: FloatArray,
     y: FloatArray,
     noise: FloatArray,
     blocks: Sequence[IntArray] = (),
+    near: Amplitudes | None = None,
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
     A kernel that is one number throughout is a part of the unknown mean, and has the weight 0.
 
     Args:
-        kernels: [texts, texts] each; y: [texts] ratings; noise: [texts] variance of each one's own
-            error; blocks: what is left out together, see `left_out`; () for the likelihood.
+        kernels: [kernels, texts, texts]; y: [texts] ratings; noise: [texts] variance of each one's
+            own error; blocks: what is left out together, see `left_out`; () for the likelihood.
+        near: another answer from these ratings; the search begins halfway to it.
     """
-    from scipy.optimize import minimize
-
     varied = _varied(kernels)
-    terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
-    size = len(terms) + 1
-    bounds = [(0.0, LARGEST_WEIGHT)] * len(terms) + [(LEAST_NUGGET, LARGEST_WEIGHT)]
-    optimum = minimize(
-        loss_of,
-        np.full(size, 1.0 / size),
-        args=(terms, y, noise, blocks),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": STEPS, "ftol": ENOUGH},
-    ).x
+    terms = kernels if varied.all() else kernels[varied]
+    weights = np.full(len(terms), (1.0 - SINGLE) / max(1, len(terms)))
+    start = Amplitudes(weights, SINGLE)
+    if near is not None:
+        start = Amplitudes(near.weights[varied], near.nugget).mixed(start, 0.5)
+    optimum = minimized(
+        lambda parameters: loss_of(parameters, terms, y, noise, blocks),
+        start.parameters,
+        np.append(np.zeros(len(terms)), LEAST_NUGGET),
+    )
     weights = np.zeros(len(kernels))
     weights[varied] = np.where(optimum[:-1] < 1e-4, 0.0, optimum[:-1])
     return Amplitudes(weights, float(optimum[-1]))
 
 
-def _varied(kernels: Sequence[FloatArray]) -> BoolArray:
+def _varied(kernels: FloatArray) -> BoolArray:
     """[kernels] which are not one number throughout."""
     return np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
 
@@ -200,17 +192,19 @@ def blocks_of(groups: IntArray) -> list[IntArray]:
 
 def loss_of(
     parameters: FloatArray,
-    kernels: Sequence[FloatArray],
+    kernels: FloatArray,
     y: FloatArray,
     noise: FloatArray,
     blocks: Sequence[IntArray] = (),
-) -> tuple[float, FloatArray]:
-    """Minus the log score or likelihood and the log prior, and the gradient; huge if undefined."""
+) -> Local:
+    """Minus the log score or likelihood and the log prior.
+
+    Its curvature is twice the average information of the likelihood, y' Q K Q K Q y (Gilmour,
+    Thompson and Cullis 1995, eq. 5): K Q y is a product with a vector.
+    """
     weights = parameters[:-1]
-    sigma = np.diag(noise + parameters[-1])
-    for weight, kernel in zip(weights, kernels, strict=True):
-        if weight > 0:
-            sigma += weight * kernel
+    sigma = np.tensordot(weights, kernels, 1)
+    sigma[np.diag_indices(len(y))] += noise + parameters[-1]
     try:
         # columns first, so that nothing is copied
         factor = cho_factor(sigma.T, lower=False, overwrite_a=True, check_finite=False)
@@ -219,18 +213,22 @@ def loss_of(
         row_sums = q.sum(axis=1)
         total = row_sums.sum()
         q -= np.outer(row_sums, row_sums / total)
+        alpha = q @ y
         if blocks:
             misfit, slope = left_out_loss(q, y, blocks)
         else:
-            alpha = q @ y
             misfit = float(0.5 * (log_determinant + np.log(total) + y @ alpha))
             slope = 0.5 * (q - np.outer(alpha, alpha))
     except LinAlgError:
-        return 1e10, np.zeros_like(parameters)
-    slopes = np.array([np.vdot(slope, kernel) for kernel in kernels]) + RATE
-    gradient = np.append(slopes, np.trace(slope))
-    loss = misfit + float(np.full(len(weights), RATE) @ weights)
-    return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
+        misfit = np.inf
+    loss = misfit + RATE * float(weights.sum())
+    if not np.isfinite(loss):
+        size = len(parameters)
+        return Local(np.inf, np.zeros(size), np.eye(size))
+    slopes = np.tensordot(kernels, slope, 2) + RATE
+    responses = np.vstack([kernels @ alpha, alpha])
+    curvature = responses @ q @ responses.T
+    return Local(loss, np.append(slopes, np.trace(slope)), curvature)
 
 
 def left_out_loss(

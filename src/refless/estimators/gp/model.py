@@ -142,7 +142,9 @@ def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitud
         ways: [rated] number of what is left out together, each.
     """
     rows = rows[_drawn(data, rows)]
-    kernels = [data.among(name, rows) for name in data.kernels]
+    kernels = np.empty((len(data.kernels), len(rows), len(rows)))
+    for kernel, name in zip(kernels, data.kernels, strict=True):
+        kernel[:] = data.among(name, rows)
     details = np.array([name in DETAILS for name in data.kernels])
     judges = np.array([name in JUDGES for name in data.kernels])
     texts = ~np.array([is_score(name) for name in data.kernels])

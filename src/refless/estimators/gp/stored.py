@@ -62,7 +62,7 @@ def stored(state: Learned) -> Arrays:
     models = dict.fromkeys((state.model, state.near or state.model))
     chosen = [model.amplitudes for model in models]
     columns = state.data.inputs.columns
-    rows = [np.append(amplitudes.weights, amplitudes.nugget) for amplitudes in chosen]
+    rows = [amplitudes.parameters for amplitudes in chosen]
     arrays: Arrays = {
         "amplitudes": np.stack(rows),
         "held_out": state.held_out,
