@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime
-from scipy.stats import multivariate_normal
+from scipy.optimize import approx_fprime, minimize
+from scipy.stats import multivariate_normal, zscore
 
 from refless.estimators.gp.likelihood import (
+    LEAST_NUGGET,
     RATE,
+    SINGLE,
     blocks_of,
     constant_misfit,
     fitted_amplitudes,
@@ -199,6 +201,31 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
     found = loss_of(at, kernels, y, noise).value - RATE * at[:-1].sum()
     assert found == pytest.approx(constants - density)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_search_ends_as_low_as_scipy(seed: int) -> None:
+    """L-BFGS-B, run to convergence from the same start: likelihood and what is left out."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    points = rng.normal(size=(4, n, 2))
+    gaps = ((points[:, :, None] - points[:, None]) ** 2).sum(axis=3)
+    kernels = np.exp(-gaps * rng.uniform(0.1, 3, 4)[:, None, None])
+    sigma = np.tensordot(rng.exponential(1, 4), kernels, 1) + 0.1 * np.eye(n)
+    y = zscore(np.linalg.cholesky(sigma) @ rng.normal(size=n))
+    noise = rng.uniform(0, 0.3, n)
+    for blocks in ([], blocks_of(rng.integers(0, 9, n))):
+        found = fitted_amplitudes(kernels, y, noise, blocks)
+        scipy = minimize(
+            lambda at, blocks=blocks: loss_of(at, kernels, y, noise, blocks)[:2],
+            np.append(np.full(4, SINGLE / 2), SINGLE),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * 4 + [(LEAST_NUGGET, None)],
+            options={"ftol": 1e-13, "gtol": 1e-9, "maxiter": 10_000},
+        )
+        loss = loss_of(found.parameters, kernels, y, noise, blocks).value
+        assert loss <= scipy.fun + 2e-6 * abs(scipy.fun)
 
 
 def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
