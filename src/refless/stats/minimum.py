@@ -13,7 +13,7 @@ STEPS = 60  # of a search
 ENOUGH = 5e-7  # relative gain that no step has to promise
 SUFFICIENT = 1e-4  # share of the gain that the slope promises, for a step to count
 SHORTEST = 1e-4  # of a step, where it ends without gain
-LEAST_CURVATURE = 1e-9  # of the largest
+LEAST_CURVATURE = 1e-9  # in a direction, of the whole
 DAMPED = 0.2  # least share of the curvature that a step may tell
 
 Change = tuple[FloatArray, FloatArray]  # of the point, of the gradient
@@ -75,6 +75,8 @@ def _newton_step(
 
 def _corrected(curvature: FloatArray, changes: Sequence[Change]) -> FloatArray:
     """The curvature that these steps met, else as given (Nocedal and Wright 2006, 18.14-18.16)."""
+    floor = LEAST_CURVATURE * max(1.0, float(np.trace(curvature)))
+    curvature = curvature + floor * np.eye(len(curvature))
     for step, change in changes:
         bent = curvature @ step
         known = float(step @ bent)
