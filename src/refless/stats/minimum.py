@@ -12,7 +12,7 @@ from refless.registry.arrays import FloatArray
 STEPS = 60  # of a search
 ENOUGH = 5e-7  # relative gain that no step has to promise
 SUFFICIENT = 1e-4  # share of the gain that the slope promises, for a step to count
-SHORTEST = 1e-4  # of a step, where it ends without gain
+SHORTENED = 0.3  # share of a step that remains, if it does not
 LEAST_CURVATURE = 1e-9  # in a direction, of the whole
 DAMPED = 0.2  # least share of the curvature that a step may tell
 
@@ -42,19 +42,16 @@ def minimized(
         curvature = _corrected(here.curvature, changes)
         step = _newton_step(here.gradient, curvature, lower - point)
         promise = -float(here.gradient @ step)
-        if promise <= ENOUGH * max(1.0, abs(here.value)):
-            break
-        share = 1.0
-        there = function(point + step)
-        while there.value > here.value - SUFFICIENT * share * promise:
-            lack = there.value - here.value + share * promise
-            # to the lowest point of the parabola, if that is neither near nor far
-            share *= float(np.clip(0.5 * share * promise / lack, 0.1, 0.5))
-            if share < SHORTEST:
-                return point
-            there = function(point + share * step)
-        changes.append((share * step, there.gradient - here.gradient))
-        point = point + share * step
+        while promise > ENOUGH * max(1.0, abs(here.value)):
+            there = function(point + step)
+            if there.value <= here.value - SUFFICIENT * promise:
+                break
+            step = SHORTENED * step
+            promise = SHORTENED * promise
+        else:
+            return point
+        changes.append((step, there.gradient - here.gradient))
+        point = point + step
         here = there
     return point
 

@@ -58,7 +58,7 @@ def shrunk_amplitudes(
     details: BoolArray,
     beliefs: Sequence[tuple[BoolArray, float]],
     blocks: Sequence[IntArray],
-    likely: Amplitudes | None = None,
+    likely: Amplitudes,
 ) -> Amplitudes:
     """The mean of three answers, and what is believed before any rating.
 
@@ -73,10 +73,8 @@ def shrunk_amplitudes(
         kernels, y, noise, blocks: as of `fitted_amplitudes`.
         details: [kernels] which see a single side of texts.
         beliefs: see `believed`.
-        likely: what the likelihood says, if it is known already; it knows of no blocks.
+        likely: what the likelihood says; it knows of no blocks.
     """
-    if likely is None:
-        likely = fitted_amplitudes(kernels, y, noise)
     full = fitted_amplitudes(kernels, y, noise, blocks, likely)
     plain = fitted_amplitudes(kernels[~details], y, noise, blocks)
     weights = np.zeros(len(kernels))
