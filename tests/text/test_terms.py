@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from refless.text.ngrams import look_up
+from refless.text.runs import RatedRuns, plain
 from refless.text.surface import surface
 from refless.text.terms import Terms, Words, letter_terms, word_terms
 from refless.text.words import words
@@ -75,3 +77,15 @@ def test_surface_numbers_are_those_of_each_text(texts: list[str]) -> None:
     rows = [surface_numbers(text) for text in texts]
     wanted = np.array(rows, dtype=np.float64).reshape(len(rows), 15)
     np.testing.assert_array_equal(surface(texts), wanted)
+
+
+@given(rated=TEXTS, texts=TEXTS)
+@example(rated=["Ab c: dé_e 語語語 ⅷ"], texts=["ab C dé e 語語語 VIII", ""])
+def test_runs_are_those_of_plain_words(rated: list[str], texts: list[str]) -> None:
+    """The runs of three words that a rated text has, as its words one by one give them."""
+    texts = [*texts, *rated]
+    runs = RatedRuns.of(rated)
+    found = runs.looked_up(texts)
+    wanted = look_up([*map(plain, texts)], runs.vocabulary)
+    for name in ("lengths", "starts", "ids"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
