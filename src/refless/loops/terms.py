@@ -73,32 +73,6 @@ def words_loop(points, starts, classes, whole):
 
 
 @loop(nogil=True)
-def plain_loop(points, starts, classes):
-    """The keys of words of letters and digits alone, and where those of each text begin."""
-    begins = np.zeros(len(starts), dtype=np.int64)
-    keys = np.empty(len(points), dtype=np.int64)
-    n = 0
-    for text in range(len(starts) - 1):
-        i = starts[text]
-        while i < starts[text + 1]:
-            kind = classes[points[i]]
-            key = _longer(np.uint64(0), points[i])
-            i += 1
-            if not kind & (ALNUM | UNBROKEN):
-                continue
-            while not kind & UNBROKEN and i < starts[text + 1]:
-                following = classes[points[i]]
-                if following & UNBROKEN or not following & ALNUM:
-                    break
-                key = _longer(key, points[i])
-                i += 1
-            keys[n] = _stored(key)
-            n += 1
-        begins[text + 1] = n
-    return keys[:n], begins
-
-
-@loop(nogil=True)
 def runs_loop(keys, begins, length, most):
     """Keys of the runs of so many words, out of each text's first ones; and where they begin."""
     runs = np.empty(len(keys), dtype=np.int64)

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
+import numpy as np
+
 from refless.files.arrays import Array, Arrays, array_of, check_within
 from refless.loops import Loops
 from refless.registry.arrays import IntArray
@@ -41,7 +43,11 @@ def _folded(text: str) -> str:
 def _words(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Keys of the words in folded texts, as `plain` has them; [texts + 1] where each begins."""
     points, starts = joined(texts)
-    keys, begins = loops.plain_loop(points, starts, kinds_of(points))
+    kinds = kinds_of(points)
+    plain_kinds = np.full_like(kinds, loops.SPACE)
+    plain_kinds[kinds & loops.ALNUM > 0] = loops.WORD
+    plain_kinds[kinds & loops.UNBROKEN > 0] = loops.UNBROKEN | loops.WORD
+    begins, _, _, keys = loops.words_loop(points, starts, plain_kinds, whole=False)
     return keys, begins
 
 
