@@ -13,6 +13,7 @@ import numpy as np
 from refless.loops import Loops
 from refless.registry.arrays import BoolArray, IntArray
 from refless.text.terms import joined
+from refless.text.tokenize import IdArray
 
 loops = Loops("byte_pairs")
 
@@ -24,12 +25,12 @@ SPLIT = {  # the normalizer: a blank before the text, too
         {"type": "Replace", "pattern": {"String": " "}, "content": BLANK},
     ],
 }
-USUAL = {
-    "type": "BPE",
-    "byte_fallback": True,
-    "ignore_merges": False,
-    "continuing_subword_prefix": None,
-    "end_of_word_suffix": None,
+USUAL = {  # settings of the model, by what they may be
+    "type": ("BPE",),
+    "byte_fallback": (True,),
+    "ignore_merges": (False, None),
+    "continuing_subword_prefix": (None,),
+    "end_of_word_suffix": (None,),
 }
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
@@ -44,9 +45,9 @@ class BytePairs:
         merges: a table of pairs of tokens, the rank of each, and the token that it becomes.
     """
 
-    characters: IntArray
-    of_bytes: IntArray
-    merges: tuple[IntArray, IntArray, IntArray]
+    characters: IdArray
+    of_bytes: IdArray
+    merges: tuple[IntArray, IdArray, IdArray]
 
     @classmethod
     def of(cls, tokenizer: Mapping[str, Any]) -> BytePairs | None:
@@ -54,8 +55,7 @@ class BytePairs:
         model = tokenizer["model"]
         added = [entry["content"] for entry in tokenizer.get("added_tokens", ())]
         rules = (
-            all(model.get(name, value) == value for name, value in USUAL.items()),
-            "byte_fallback" in model,
+            all(model.get(name) in values for name, values in USUAL.items()),
             tokenizer.get("normalizer") == SPLIT,
             tokenizer.get("pre_tokenizer") is None,
             all(content[:1] == "<" for content in added),
@@ -88,14 +88,13 @@ class BytePairs:
         table, ranks = loops.merges_loop(first, second)
         return cls(characters, of_bytes, (table, ranks, made))
 
-    def tokens(self, texts: Sequence[str]) -> tuple[IntArray, IntArray, BoolArray]:
-        """The tokens of texts, [texts + 1] where those of each begin, and [texts] who has none.
+    def tokens(self, texts: Sequence[str]) -> tuple[IdArray, IntArray, BoolArray]:
+        """The tokens of texts, [texts + 1] where those of each begin, and which texts are not read.
 
-        That is a text that may name an added token, or has no blank for long.
+        Those may name an added token, or have no blank for long.
         """
         is_marked = np.array(["<" in text for text in texts], dtype=np.bool_)
-        read = [text and "<" not in text and BLANK + text for text in texts]
-        points, starts = joined([text or "" for text in read])
+        points, starts = joined([text and BLANK + text for text in texts])
         points = np.where(points == ord(" "), np.uint32(ord(BLANK)), points)
         tokens, begins, is_long = loops.tokens_loop(
             points, starts, self.characters, self.of_bytes, self.merges

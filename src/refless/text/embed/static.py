@@ -20,6 +20,7 @@ from refless.registry.errors import UsageError
 from refless.text.embed.byte_pairs import BytePairs
 from refless.text.embed.digests import stamp
 from refless.text.embed.embedded import VectorArray
+from refless.text.tokenize import IdArray
 
 loops = Loops("terms")
 
@@ -63,7 +64,7 @@ class StaticTable:
             sums[others] = self._summed(*self._tokens([texts[i] for i in others]))
         return sums
 
-    def _tokens(self, texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def _tokens(self, texts: Sequence[str]) -> tuple[IdArray, IntArray]:
         """The tokens of texts by the tokenizer, and [texts + 1] where those of each begin."""
         try:
             reader = _reader(self.tokenizer, stamp(self.tokenizer))
@@ -71,10 +72,10 @@ class StaticTable:
         except BaseException as broken:
             raise _unreadable(self.folder, broken) from broken
         ids = [encoding.ids for encoding in encoded]
-        tokens = np.array([*chain.from_iterable(ids)], dtype=np.int64)
+        tokens = np.array([*chain.from_iterable(ids)], dtype=np.int32)
         return tokens, np.cumsum([0, *map(len, ids)], dtype=np.int64)
 
-    def _summed(self, tokens: IntArray, starts: IntArray) -> FloatArray:
+    def _summed(self, tokens: IdArray, starts: IntArray) -> FloatArray:
         """[texts, dimensions] the sums of the vectors of their tokens."""
         sums: FloatArray = loops.sums_loop(
             self.mapping[tokens], self.weights[tokens], starts, self.vectors
