@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command_line import jsonl, run
@@ -22,7 +22,7 @@ from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import BUILT_IN, Encoder, encoder
 from refless.text.embed.loading import folder_of
-from refless.text.embed.static import PartSums, static_files, static_table
+from refless.text.embed.static import static_files, static_table
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 safetensors = pytest.importorskip(
@@ -357,19 +357,31 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(st.lists(PARTS, max_size=8).map(" ".join) | st.text(max_size=12)))
-def test_the_table_at_hand_reads_parts_as_whole_texts(texts: list[str]) -> None:
-    """Bit for bit: the tokenizer gives the parts between blanks the tokens of the text."""
+@example(
+    ["a" * 600, "dog " * 200, "  ", " \u2581 x", "<unk> the", "\ud800éॐ語ꙮ\U00020000"]
+)
+def test_the_table_at_hand_reads_texts_as_its_tokenizer_does(texts: list[str]) -> None:
+    """Bit for bit, whatever other texts it reads with them."""
     folder = folder_of(BUILT_IN)
     files = static_files(folder)
     assert files is not None
     table = static_table(folder, files)
-    assert table.is_split
-    once = replace(table, is_split=False, sums=PartSums(table.vectors.shape[1]))
-    for text in texts:  # the order of sums is another
-        np.testing.assert_allclose(
-            table.totals([text]), once.totals([text]), rtol=1e-12, atol=1e-12
-        )
-    np.testing.assert_array_equal(
-        table.totals(texts),
-        np.concatenate([np.zeros((0, 256)), *(table.totals([t]) for t in texts)]),
-    )
+    assert table.pairs is not None
+    slow = replace(table, pairs=None)
+    np.testing.assert_array_equal(table.totals(texts), slow.totals(texts))
+    np.testing.assert_array_equal(table.totals(texts[::-1])[::-1], table.totals(texts))
+
+
+def test_words_of_the_table_at_hand_have_the_tokens_of_its_tokenizer() -> None:
+    """Every token of the vocabulary as a word, of which many merge otherwise."""
+    folder = folder_of(BUILT_IN)
+    files = static_files(folder)
+    assert files is not None
+    table = static_table(folder, files)
+    assert table.pairs is not None
+    words = tokenizers.Tokenizer.from_file(str(files[1]))
+    texts = [*words.get_vocab()]
+    tokens, starts, is_other = table.pairs.tokens(texts)
+    wanted = words.encode_batch_fast(texts, add_special_tokens=False)
+    for i in np.flatnonzero(~is_other).tolist():
+        assert tokens[starts[i] : starts[i + 1]].tolist() == wanted[i].ids

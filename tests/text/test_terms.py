@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from refless.text.ngrams import look_up
+from refless.text.runs import RatedRuns, plain
 from refless.text.surface import surface
 from refless.text.terms import Terms, Words, letter_terms, word_terms
 from refless.text.words import words
@@ -24,7 +26,7 @@ TWINS = [(word_terms, word_strings), (letter_terms, letter_strings)]
 @given(TEXTS)
 def test_words_are_split_as_one_by_one(whole: bool, texts: list[str]) -> None:
     """Sizes of the words of each text, and equal keys of equal words alone."""
-    laid = Words.of(texts, whole=whole)
+    laid = Words.of(texts).whole() if whole else Words.of(texts)
     strings = [words(text, whole=whole) for text in texts]
     assert laid.begins.tolist() == np.cumsum([0, *map(len, strings)]).tolist()
     every = [*chain.from_iterable(strings)]
@@ -43,18 +45,18 @@ def same_kinds(keys: Sequence[int], strings: Sequence[str]) -> bool:
 @example(texts=["the fox the fox", "", "fox"])
 @example(texts=["語" * 60])
 def test_terms_are_those_of_counters(
-    read: Callable[[Sequence[str]], Terms],
+    read: Callable[[Words], Terms],
     twin: Callable[[str], list[str]],
     texts: list[str],
 ) -> None:
     """The different terms of each text, and how often it has them."""
-    terms = read(texts)
+    terms = read(Words.of(texts))
     strings = [twin(text) for text in texts]
     every: list[str] = []
     for i, text in enumerate(strings):
         part = slice(int(terms.starts[i]), int(terms.starts[i + 1]))
         assert sorted(terms.counts[part]) == sorted(tally(text))
-        alone = read([texts[i]])
+        alone = read(Words.of([texts[i]]))
         assert alone.keys.tolist() == terms.keys[part].tolist()
         every += text
     assert len({*terms.keys.tolist()}) == len({*every})
@@ -62,8 +64,8 @@ def test_terms_are_those_of_counters(
 
 def test_terms_of_some_texts() -> None:
     """In the order that is asked for, a text twice if it is asked for twice."""
-    terms = word_terms(["a b", "", "c c"]).take(np.array([2, 0, 1, 2]))
-    wanted = word_terms(["c c", "a b", "", "c c"])
+    terms = word_terms(Words.of(["a b", "", "c c"])).take(np.array([2, 0, 1, 2]))
+    wanted = word_terms(Words.of(["c c", "a b", "", "c c"]))
     for name in ("keys", "counts", "starts"):
         np.testing.assert_array_equal(getattr(terms, name), getattr(wanted, name))
 
@@ -75,3 +77,15 @@ def test_surface_numbers_are_those_of_each_text(texts: list[str]) -> None:
     rows = [surface_numbers(text) for text in texts]
     wanted = np.array(rows, dtype=np.float64).reshape(len(rows), 15)
     np.testing.assert_array_equal(surface(texts), wanted)
+
+
+@given(rated=TEXTS, texts=TEXTS)
+@example(rated=["Ab c: dé_e 語語語 ⅷ"], texts=["ab C dé e 語語語 VIII", ""])
+def test_runs_are_those_of_plain_words(rated: list[str], texts: list[str]) -> None:
+    """The runs of three words that a rated text has, as its words one by one give them."""
+    texts = [*texts, *rated]
+    runs = RatedRuns.of(rated)
+    found = runs.looked_up(texts)
+    wanted = look_up([*map(plain, texts)], runs.vocabulary)
+    for name in ("lengths", "starts", "ids"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))

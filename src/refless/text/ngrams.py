@@ -116,8 +116,13 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
 
 def look_up(texts: Sequence[str], vocabulary: Vocabulary) -> Features:
     """Texts as features of a known vocabulary; n-grams that it lacks are dropped."""
+    encoded = encode(texts, vocabulary.shape.tokenize, vocabulary.tokens)
+    return look_up_tokens(encoded, vocabulary)
+
+
+def look_up_tokens(encoded: TokenIds, vocabulary: Vocabulary) -> Features:
+    """The same of texts as tokens."""
     shape = vocabulary.shape
-    encoded = encode(texts, shape.tokenize, vocabulary.tokens)
     filling = _Filling.of(encoded, shape)
     level = encoded.ids.copy()
     n_tokens = len(vocabulary.tokens)

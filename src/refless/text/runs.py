@@ -5,15 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
+import numpy as np
+
 from refless.files.arrays import Array, Arrays, array_of, check_within
-from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
+from refless.loops import Loops
+from refless.registry.arrays import IntArray
+from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up_tokens
 from refless.text.stored import (
     line_of,
     starts_of,
     vocabulary_arrays,
     vocabulary_in,
 )
+from refless.text.terms import joined, kinds_of
+from refless.text.tokenize import TokenIds
 from refless.text.words import UNBROKEN, pieces
+
+loops = Loops("terms")
 
 RUNS = Shape(tokenize="words", low=3, high=3)
 _WORD = re.compile(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+")
@@ -25,8 +33,22 @@ def plain(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    normal = text if text.isascii() else normalize("NFKC", text)
-    return " ".join(_WORD.findall(normal.casefold()))
+    return " ".join(_WORD.findall(_folded(text)))
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else normalize("NFKC", text).casefold()
+
+
+def _words(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Keys of the words in folded texts, as `plain` has them; [texts + 1] where each begins."""
+    points, starts = joined(texts)
+    kinds = kinds_of(points)
+    plain_kinds = np.full_like(kinds, loops.SPACE)
+    plain_kinds[kinds & loops.ALNUM > 0] = loops.WORD
+    plain_kinds[kinds & loops.UNBROKEN > 0] = loops.UNBROKEN | loops.WORD
+    begins, _, _, keys = loops.words_loop(points, starts, plain_kinds, whole=False)
+    return keys, begins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +65,10 @@ class RatedRuns:
 
     def looked_up(self, texts: Sequence[str]) -> Features:
         """The runs of other texts that a rated text has too."""
-        return look_up([plain(text) for text in texts], self.vocabulary)
+        tokens, _ = _words(self.vocabulary.tokens)
+        keys, starts = _words([*map(_folded, texts)])
+        ids = loops.find_loop(keys, *loops.table_loop(tokens), -1)
+        return look_up_tokens(TokenIds(ids, starts), self.vocabulary)
 
     def arrays(self) -> Arrays:
         """The same for a saved file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from unicodedata import category
 
@@ -19,6 +19,7 @@ from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
 loops = Loops("terms")
 
 N_ASCII = 128
+LAID = ("begins", "places", "sizes", "keys")
 RUNS = (3, 5)  # letters of a word that are read together
 _UNBROKEN = re.compile(f"[{UNBROKEN}]")
 
@@ -104,35 +105,44 @@ class Words:
     """The words and marks of texts, in lower case.
 
     Attributes:
-        points: code points of all texts; places, sizes: [words] where each word lies in them.
-        keys: [words] 63-bit keys.
+        points: code points of all texts; starts: [texts + 1] where each text's begin.
         begins: [texts + 1] text i has the words `begins[i]:begins[i + 1]`.
+        places, sizes: [words] where each word lies in the points.
+        keys: [words] 63-bit keys.
     """
 
     points: PointArray
+    starts: IntArray
     begins: IntArray
     places: IntArray
     sizes: IntArray
     keys: IntArray
 
     @classmethod
-    def of(cls, texts: Sequence[str], *, whole: bool = False) -> Words:
+    def of(cls, texts: Sequence[str]) -> Words:
         """The words as `refless.text.words.words` splits them."""
         points, starts = joined([*map(folded, texts)])
-        laid = loops.words_loop(points, starts, kinds_of(points), whole)
-        return cls(points, *laid)
+        laid = loops.words_loop(points, starts, kinds_of(points), whole=False)
+        return cls(points, starts, *laid)
+
+    def whole(self) -> Words:
+        """The same where what has no blanks in it is one word."""
+        kinds = kinds_of(self.points)
+        if not (kinds[self.points] & loops.UNBROKEN).any():
+            return self
+        laid = loops.words_loop(self.points, self.starts, kinds, whole=True)
+        return replace(self, **dict(zip(LAID, laid, strict=True)))
 
     def plain(self) -> Words:
         """Those that begin with a letter or digit."""
         kinds = kinds_of(self.points)[self.points[self.places]]
         rows = np.flatnonzero(kinds & loops.ALNUM)
-        begins = np.searchsorted(rows, self.begins)
-        return Words(
-            self.points,
-            begins,
-            self.places[rows],
-            self.sizes[rows],
-            self.keys[rows],
+        return replace(
+            self,
+            begins=np.searchsorted(rows, self.begins),
+            places=self.places[rows],
+            sizes=self.sizes[rows],
+            keys=self.keys[rows],
         )
 
     def runs(self, length: int, most: int) -> Terms:
@@ -140,19 +150,13 @@ class Words:
         return Terms.counted(*loops.runs_loop(self.keys, self.begins, length, most))
 
 
-def word_terms(texts: Sequence[str]) -> Terms:
+def word_terms(words: Words) -> Terms:
     """Words, and pairs of neighbouring words."""
-    words = Words.of(texts)
     return Terms.counted(*loops.pairs_loop(words.keys, words.begins))
 
 
-def letter_terms(texts: Sequence[str]) -> Terms:
+def letter_terms(words: Words) -> Terms:
     """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
-    words = Words.of(texts, whole=True)
-    laid = (
-        words.points,
-        words.begins,
-        words.places,
-        words.sizes,
-    )
+    whole = words.whole()
+    laid = (whole.points, whole.begins, whole.places, whole.sizes)
     return Terms.counted(*loops.letters_loop(*laid, *RUNS))

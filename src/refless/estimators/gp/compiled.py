@@ -211,7 +211,8 @@ class Compiled:
             kernel = self.kernels[name]
             if isinstance(kernel, BellKernel):
                 np.matmul(self.sides[name], _by_tile(left), out=values)
-                highest = values.dtype.type(np.log(self.weights[name]))
+                # an array, since NumPy is slow with a number
+                highest = np.full_like(values, np.log(self.weights[name]))
                 np.minimum(values, highest, out=values)
                 np.exp(values, out=values)
             else:

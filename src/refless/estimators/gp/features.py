@@ -16,7 +16,7 @@ from refless.registry.progress import Progress
 from refless.text.embed import Encoder
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
-from refless.text.terms import Terms, letter_terms, word_terms
+from refless.text.terms import Terms, Words, letter_terms, word_terms
 from refless.text.tokenize import distinct
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class KernelInputs:
     units: tuple[str, ...]  # labels of what belongs together
     # [n, ...] numbers or vectors, by the kernel that compares them
     columns: Mapping[str, Any]
-    counted: dict[str, Terms] = field(default_factory=dict)  # by the kernel, once read
+    # by what reads it: different strings as words and their rows, terms by the kernel's name
+    counted: dict[Any, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -42,6 +43,8 @@ class KernelInputs:
     def take(self, rows: IntArray | Sequence[int]) -> KernelInputs:
         """These rows."""
         index = np.asarray(rows, dtype=np.int64)
+        if np.array_equal(index, np.arange(len(self))):
+            return self
         columns = {name: column[index] for name, column in self.columns.items()}
         return KernelInputs(
             picked(self.texts, index),
@@ -107,10 +110,14 @@ def _digest(name: str) -> int:
     return int.from_bytes(raw, "big", signed=True)
 
 
-# the string that a kernel reads of a text and its source, and the terms of strings
-TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Sequence[str]], Terms]]] = {
-    "words": (lambda text, _: text, word_terms),
-    "letters": (lambda text, _: text, letter_terms),
+def _text(text: str, _: str) -> str:
+    return text
+
+
+# the string that a kernel reads of a text and its source, and the terms of its words
+TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Terms]]] = {
+    "words": (_text, word_terms),
+    "letters": (_text, letter_terms),
     "source": (lambda _, source: source, word_terms),
     "masked": (masked, word_terms),
 }
@@ -118,12 +125,16 @@ TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Sequence[str]], Term
 
 def terms_of(name: str, inputs: KernelInputs) -> Terms:
     """The terms that a kernel counts, read once for all kernels; each different string is, too."""
-    if name not in inputs.counted:
+    counted = inputs.counted
+    if name not in counted:
         string_of, read = TERMS[name]
-        sources = inputs.sources or inputs.texts
-        once, rows = distinct(map(string_of, inputs.texts, sources))
-        inputs.counted[name] = read(once).take(rows)
-    return inputs.counted[name]
+        if string_of not in counted:
+            sources = inputs.sources or inputs.texts
+            once, rows = distinct(map(string_of, inputs.texts, sources))
+            counted[string_of] = Words.of(once), rows
+        words, rows = counted[string_of]
+        counted[name] = read(words).take(rows)
+    return counted[name]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

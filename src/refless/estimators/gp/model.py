@@ -32,7 +32,7 @@ from refless.estimators.gp.likelihood import (
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray, codes
+from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, Precision, exact
 from refless.text.ngrams import Shape
@@ -214,7 +214,8 @@ def estimated(
     columns = [inputs.columns[name] for name in names]
     rows = [_bytes_of_rows(column) for column in columns]
     sources = inputs.sources or inputs.texts
-    index = codes(zip(sources, inputs.texts, inputs.units, *rows, strict=True))
+    every = [*zip(sources, inputs.texts, inputs.units, *rows, strict=True)]
+    index = numbered(every, len(every))
     unique = inputs.take(np.unique(index, return_index=True)[1])
     n = len(unique)
     nugget = model.amplitudes.nugget + float(np.median(data.noise))

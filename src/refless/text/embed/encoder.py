@@ -22,7 +22,7 @@ from refless.text.embed.loading import (
     network_of,
     plain,
 )
-from refless.text.embed.static import static_files, static_table
+from refless.text.embed.static import StaticTable, static_files, static_table
 from refless.text.tokenize import distinct
 
 # that are known here
@@ -113,54 +113,36 @@ class Encoder:
             MissingExtraError: what the folder needs is not installed.
             UsageError: no such model here, no such layer, or another way of pooling.
         """
-        vectors_of = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
+        settings = tuple(self.sentence_settings().items())
+        folder = folder_of(self.model)
+        files = static_files(folder)
+        if files is not None:
+            return _sums(static_table(folder, files), texts, progress)
+        vectors_of = _SENTENCES.setdefault(settings, {})
         new = [text for text in dict.fromkeys(texts) if text not in vectors_of]
-        size, vectors = self._vectors(new)
-        done = 0
-        for places, sums in vectors:
-            vectors_of |= zip([new[i] for i in places], _units(sums), strict=True)
-            done += len(places)
+        tokenizer, config = described(str(folder))
+        ids = _ids(tokenizer, new, _most_tokens(tokenizer, config, folder))
+        for done, (place, mean) in enumerate(self._pooled(folder, ids, new), 1):
+            vectors_of[new[place]] = _units(mean[None])[0]
             if progress is not None:
                 progress(done / len(new))
-        table = np.zeros((len(texts), size), dtype=np.float32)
+        table = np.zeros((len(texts), config.hidden_size), dtype=np.float32)
         for i, text in enumerate(texts):
             table[i] = vectors_of[text]
         for text in [*vectors_of][: max(0, len(vectors_of) - REMEMBERED)]:
             del vectors_of[text]
         return table
 
-    def _vectors(
-        self, texts: Sequence[str]
-    ) -> tuple[int, Iterator[tuple[Sequence[int], FloatArray]]]:
-        """Numbers of a vector; places and vectors of some texts at a time, of any length."""
-        folder = folder_of(self.model)
-        files = static_files(folder)
-        if files is not None:
-            table = static_table(folder, files)
-            blocks = (
-                range(begin, min(begin + BLOCK, len(texts)))
-                for begin in range(0, len(texts), BLOCK)
-            )
-            sums = (
-                (block, table.totals(texts[block[0] : block[-1] + 1]))
-                for block in blocks
-            )
-            return table.vectors.shape[1], sums
-        tokenizer, config = described(str(folder))
-        ids = _ids(tokenizer, texts, _most_tokens(tokenizer, config, folder))
-        return config.hidden_size, self._pooled(folder, ids, texts)
-
     def _pooled(
         self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
-    ) -> Iterator[tuple[Sequence[int], FloatArray]]:
+    ) -> Iterator[tuple[int, FloatArray]]:
         """Places of texts, and the mean of each one's tokens' vectors, or the first of them."""
         first = self.pooling() == "cls"
         for batch, states, mask in self._states(folder, ids, texts):
             inside = states[:, :1] if first else states * mask[..., None]
             counts = 1 if first else mask.sum(dim=1, keepdim=True)
             means = inside.double().sum(dim=1) / counts
-            for i, mean in zip(batch, means.cpu().numpy(), strict=True):
-                yield [i], mean[None]
+            yield from zip(batch, means.cpu().numpy(), strict=True)
 
     def _states(
         self, folder: Path, ids: Sequence[list[int]], texts: Sequence[str]
@@ -259,6 +241,20 @@ class Encoder:
             "sha": files_digest(files),
             "pooling": pooling,
         }
+
+
+def _sums(
+    table: StaticTable, texts: Sequence[str], progress: Progress | None
+) -> VectorArray:
+    """[texts, dimensions] sums of static embeddings at length 1; each different text once."""
+    once, rows = distinct(texts)
+    vectors = np.zeros((len(once), table.vectors.shape[1]), dtype=np.float32)
+    for begin in range(0, len(once), BLOCK):
+        block = once[begin : begin + BLOCK]
+        vectors[begin : begin + BLOCK] = _units(table.totals(block))
+        if progress is not None:
+            progress((begin + len(block)) / len(once))
+    return vectors if len(once) == len(texts) else vectors[rows]
 
 
 def _most_tokens(tokenizer: Any, config: Any, folder: Path | None = None) -> int:  # noqa: ANN401

@@ -4,12 +4,11 @@ model2vec, sentence-transformers (`StaticEmbedding`) and WordLlama write such fo
 of Hugging Face's and a safetensors file. Nothing in them is code, and nothing is ever downloaded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,10 @@ from refless.files.untrusted import check_foreign, json_in
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.text.embed.byte_pairs import BytePairs
 from refless.text.embed.digests import stamp
 from refless.text.embed.embedded import VectorArray
+from refless.text.tokenize import IdArray
 
 loops = Loops("terms")
 
@@ -30,48 +31,7 @@ PLACES = (
     (".", "."),
     ("weights", "tokenizers"),
 )
-REMEMBERED = 20_000  # parts of texts whose sums stay in memory
-BLANK = "\u2581"  # stands for a blank in the tokens of SentencePiece
-SPLIT = {  # the normalizer of such a tokenizer: a blank before the text, too
-    "type": "Sequence",
-    "normalizers": [
-        {"type": "Prepend", "prepend": BLANK},
-        {"type": "Replace", "pattern": {"String": " "}, "content": BLANK},
-    ],
-}
 AGAIN = "copy or download the folder again"
-
-
-class PartSums:
-    """The sums of parts of texts, each computed once; forgotten if there are too many."""
-
-    def __init__(self, dimensions: int) -> None:
-        self.lock = Lock()
-        self.vectors: FloatArray = np.zeros((0, dimensions))
-        self._row: dict[str, int] = {}
-
-    def add(
-        self, parts: Sequence[str], sums_of: Callable[[Sequence[str]], FloatArray]
-    ) -> None:
-        """Computes the sums of those parts that are new."""
-        if len(self._row) > REMEMBERED:
-            self._row.clear()
-        new = [part for part in dict.fromkeys(parts) if part not in self._row]
-        if not new:
-            return
-        begin = len(self._row)
-        sums = sums_of(new)
-        if begin + len(new) > len(self.vectors):
-            room = np.zeros((2 * (begin + len(new)), sums.shape[1]))
-            room[:begin] = self.vectors[:begin]
-            self.vectors = room
-        self.vectors[begin : begin + len(new)] = sums
-        self._row |= dict(zip(new, range(begin, begin + len(new)), strict=True))
-
-    def rows(self, parts: Sequence[str]) -> IntArray:
-        """[parts] the row of each part's sum in `vectors`."""
-        rows = map(self._row.__getitem__, parts)
-        return np.fromiter(rows, dtype=np.int64, count=len(parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,16 +39,11 @@ class StaticTable:
     """A table of vectors and the tokenizer whose tokens it is about."""
 
     folder: str  # where it lies
-    tokenizer: Any
+    tokenizer: Path  # its file
     vectors: VectorArray  # [rows, dimensions]
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
-    # the token that stands for what the tokenizer does not know; None for none
-    unknown: int | None
-
-    # whether what it makes of a text is what it makes of the parts between blanks
-    is_split: bool
-    sums: PartSums
+    pairs: BytePairs | None  # the same tokenizer, quicker, for most texts
 
     def totals(self, texts: Sequence[str]) -> FloatArray:
         """[texts, dimensions] sums of the vectors of each text's tokens, times their weights.
@@ -99,48 +54,38 @@ class StaticTable:
         Raises:
             UsageError: the tokenizer cannot read them: it lacks its own unknown token.
         """
-        parts = [*map(self._parts, texts)]
-        every = [*chain.from_iterable(parts)]
-        with self.sums.lock:
-            self.sums.add(every, self._sums)
-            rows = self.sums.rows(every)
-            return _summed(
-                rows,
-                np.ones(len(rows)),
-                parts,
-                self.sums.vectors,
-            )
+        texts = [text if text.isascii() else _utf8(text) for text in texts]
+        if self.pairs is None:
+            return self._summed(*self._tokens(texts))
+        tokens, starts, is_other = self.pairs.tokens(texts)
+        sums = self._summed(tokens, starts)
+        others = np.flatnonzero(is_other)
+        if len(others):
+            sums[others] = self._summed(*self._tokens([texts[i] for i in others]))
+        return sums
 
-    def _parts(self, text: str) -> list[str]:
-        """The parts of a text that the tokenizer reads one by one."""
-        if not text.isascii():
-            text = text.encode("utf-8", "replace").decode()
-        parts = text.split(" ")
-        marks = "<" in text or BLANK in text  # of added tokens, of blanks
-        return parts if self.is_split and "" not in parts and not marks else [text]
-
-    def _sums(self, parts: Sequence[str]) -> FloatArray:
-        """[parts, dimensions] the sum of each by the tokenizer."""
+    def _tokens(self, texts: Sequence[str]) -> tuple[IdArray, IntArray]:
+        """The tokens of texts by the tokenizer, and [texts + 1] where those of each begin."""
         try:
-            encoded = self.tokenizer.encode_batch_fast(parts, add_special_tokens=False)
+            reader = _reader(self.tokenizer, stamp(self.tokenizer))
+            encoded = reader.encode_batch_fast(texts, add_special_tokens=False)
         except BaseException as broken:
             raise _unreadable(self.folder, broken) from broken
         ids = [encoding.ids for encoding in encoded]
-        tokens = np.array([*chain.from_iterable(ids)], dtype=np.int64)
-        weights = np.where(tokens == self.unknown, 0.0, self.weights[tokens])
-        return _summed(self.mapping[tokens], weights, ids, self.vectors)
+        tokens = np.array([*chain.from_iterable(ids)], dtype=np.int32)
+        return tokens, np.cumsum([0, *map(len, ids)], dtype=np.int64)
+
+    def _summed(self, tokens: IdArray, starts: IntArray) -> FloatArray:
+        """[texts, dimensions] the sums of the vectors of their tokens."""
+        sums: FloatArray = loops.sums_loop(
+            self.mapping[tokens], self.weights[tokens], starts, self.vectors
+        )
+        return sums
 
 
-def _summed(
-    rows: IntArray,
-    weights: FloatArray,
-    parts: Sequence[Sequence[object]],
-    vectors: VectorArray | FloatArray,
-) -> FloatArray:
-    """[parts, dimensions] sums of the vectors in these rows, as many as each part has items."""
-    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    sums: FloatArray = loops.sums_loop(rows, weights, starts, vectors)
-    return sums
+def _utf8(text: str) -> str:
+    """The text without what UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def static_files(folder: Path) -> tuple[Path, Path] | None:
@@ -193,36 +138,47 @@ def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
 
 
 @lru_cache(maxsize=2)
+def _reader(tokenizer: Path, _stamp: Any) -> Any:  # noqa: ANN401
+    """The tokenizer of a file."""
+    from tokenizers import Tokenizer
+
+    reader = Tokenizer.from_file(str(tokenizer))
+    reader.no_truncation()
+    reader.no_padding()
+    return reader
+
+
+@lru_cache(maxsize=2)
 def _loaded(
     folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...]
 ) -> StaticTable:
-    import tokenizers
     from safetensors import safe_open
 
     settings = json_in(tokenizer, dict)
     try:
         with safe_open(table, framework="np") as tensors:
-            arrays = _arrays(folder, tensors)
-        reader = tokenizers.Tokenizer.from_file(str(tokenizer))
-        reader.no_truncation()
-        reader.no_padding()
-        tokens = max(reader.get_vocab().values(), default=-1) + 1
-        unknown = _unknown(settings, reader)
-        is_split = _is_split(settings)
+            vectors, mapping, weights = _arrays(folder, tensors)
+        pairs = BytePairs.of(settings)
+        if pairs is None:
+            known = _reader(tokenizer, stamp(tokenizer)).get_vocab()
+        else:
+            added = settings["added_tokens"]
+            known = settings["model"]["vocab"] | {
+                entry["content"]: entry["id"] for entry in added
+            }
+        tokens = max(known.values(), default=-1) + 1
+        unknown = _unknown(settings["model"], known)
     except UsageError:
         raise
     except BaseException as broken:  # whatever a damaged file leads to
         raise _unreadable(folder, broken) from broken
-    sums = PartSums(arrays[0].shape[1])
-    read = StaticTable(
-        folder,
-        reader,
-        *arrays,
-        unknown,
-        is_split,
-        sums,
-    )
-    return _checked(read, tokens)
+    rows = min(len(mapping), len(weights))
+    if not 0 < tokens <= rows:
+        message = f"{tokens} tokens and {rows} vectors"
+        raise UsageError(f"'{folder}' has {message}, which do not match; {AGAIN}")
+    if unknown is not None:
+        weights[unknown] = 0.0
+    return StaticTable(folder, tokenizer, vectors, mapping, weights, pairs)
 
 
 def _unreadable(folder: str, broken: BaseException) -> UsageError:
@@ -282,35 +238,12 @@ def _numbers(folder: str, tensors: Any, name: str, axes: int) -> Any:  # noqa: A
     return array
 
 
-def _unknown(tokenizer_json: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN401
-    """The unknown token of what `tokenizer.json` says; UsageError where tokens are drawn."""
-    model = tokenizer_json["model"]
+def _unknown(model: Mapping[str, Any], known: Mapping[str, int]) -> int | None:
+    """The unknown token of a tokenizer's model; UsageError where tokens are drawn."""
     if model.get("dropout"):
         raise UsageError(
             "its tokenizer drops merges at random (dropout); set that to null"
         )
     token = model.get("unk_token")
-    token_id = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
-    return None if token_id is None else int(token_id)
-
-
-def _is_split(tokenizer_json: dict[str, Any]) -> bool:
-    """Whether no token of what `tokenizer.json` says goes beyond the blank before its word."""
-    model = tokenizer_json["model"]
-    rules = (
-        model.get("type") == "BPE",
-        tokenizer_json.get("normalizer") == SPLIT,
-        tokenizer_json.get("pre_tokenizer") is None,
-        all(entry["content"][:1] == "<" for entry in tokenizer_json["added_tokens"]),
-    )
-    vocabulary = model.get("vocab", ())
-    return all(rules) and not any(BLANK in token.lstrip(BLANK) for token in vocabulary)
-
-
-def _checked(table: StaticTable, tokens: int) -> StaticTable:
-    """The table, where it has a row and a weight for every token."""
-    rows = min(len(table.mapping), len(table.weights))
-    if not 0 < tokens <= rows:
-        message = f"{tokens} tokens and {rows} vectors"
-        raise UsageError(f"'{table.folder}' has {message}, which do not match; {AGAIN}")
-    return table
+    number = model.get("unk_id") if token is None else known.get(token)
+    return None if number is None else int(number)
