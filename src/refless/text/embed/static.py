@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from refless.files.arrays import Array
 from refless.files.untrusted import check_foreign, json_in
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
@@ -80,7 +81,7 @@ class StaticTable:
 
     folder: str  # where it lies
     tokenizer: Any
-    vectors: VectorArray  # [rows, dimensions]
+    vectors: Array  # [rows, dimensions] as they are saved
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
     # the token that stands for what the tokenizer does not know; None for none
@@ -128,7 +129,9 @@ class StaticTable:
         ids = [encoding.ids for encoding in encoded]
         tokens = np.array([*chain.from_iterable(ids)], dtype=np.int64)
         weights = np.where(tokens == self.unknown, 0.0, self.weights[tokens])
-        return _summed(self.mapping[tokens], weights, ids, self.vectors)
+        used, places = np.unique(self.mapping[tokens], return_inverse=True)
+        vectors = self.vectors[used].astype(np.float32)
+        return _summed(places, weights, ids, vectors)
 
 
 def _summed(
@@ -232,7 +235,7 @@ def _unreadable(folder: str, broken: BaseException) -> UsageError:
     return UsageError(f"'{folder}' holds no embeddings that can be read: {why}")
 
 
-def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArray]:  # noqa: ANN401
+def _arrays(folder: str, tensors: Any) -> tuple[Array, IntArray, FloatArray]:  # noqa: ANN401
     """Vectors, mapping and weights of a safetensors file, checked one by one."""
     names = set(tensors.keys())
     present = [name for name in TABLES if name in names]
@@ -242,7 +245,7 @@ def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArra
         raise UsageError(
             f"'{folder}' holds no static embeddings: {needed} is needed, found {contents}"
         )
-    vectors = _numbers(folder, tensors, present[0], 2).astype(np.float32)
+    vectors = _numbers(folder, tensors, present[0], 2)
     rows = len(vectors)
     mapping = (
         _numbers(folder, tensors, "mapping", 1)
