@@ -17,7 +17,7 @@ import numpy as np
 
 from refless.data.records import COLUMNS as COLUMNS_OF_TEXTS
 from refless.data.records import Ratings, Texts, columns_of, picked
-from refless.registry.arrays import IntArray, Names, Strings, numbered
+from refless.registry.arrays import IntArray, Names, Strings, count_different, numbered
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -82,7 +82,7 @@ class Design:
         if group is not None:
             labels = _labels(texts, group, column)
             unit = numbered(labels, n)
-            copies = n - len(np.unique(unit)) if group == "text" else 0
+            copies = n - count_different(unit) if group == "text" else 0
             return cls(
                 unit=unit,
                 item=item,
@@ -99,7 +99,7 @@ class Design:
                 item=item,
                 level="text",
                 paired=paired and not whole.constant,
-                copies=n - len(np.unique(unit)),
+                copies=n - count_different(unit),
                 constant=whole.constant,
             )
         return cls(
@@ -129,7 +129,7 @@ class Design:
     @property
     def units(self) -> int:
         """Number of units."""
-        return len(np.unique(self.unit))
+        return count_different(self.unit)
 
     @property
     def together(self) -> bool:
@@ -220,10 +220,10 @@ def _wholes(texts: Texts) -> _Wholes:
     if not varied:
         return _Wholes(unit=np.arange(len(texts)), constant=constant)
     numbers = {name: numbered(labels, len(texts)) for name, labels in varied.items()}
-    sizes = {name: len(np.unique(column)) for name, column in numbers.items()}
+    sizes = {name: count_different(column) for name, column in numbers.items()}
     coarsest = min(sizes, key=sizes.__getitem__)
     unit = connected([*numbers.values()])
-    count = len(np.unique(unit))
+    count = count_different(unit)
     if count == 1:
         unit = numbers[coarsest]
     return _Wholes(
@@ -258,6 +258,11 @@ def column_of(group: str | None) -> str | None:
 def unit_name(texts: Texts) -> str:
     """`source` or `item`, as people call what belongs together; `text` if each stands alone."""
     return _wholes(texts).column or "text"
+
+
+def unit_level(texts: Texts) -> str:
+    """The level of `Design.of`."""
+    return _wholes(texts).level
 
 
 def units_of(texts: Texts, groups: Names = (), like: Texts | None = None) -> Strings:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import lt, ne
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -299,8 +300,11 @@ def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray
 
     Groups are [n] labels of what is held out together; the labels themselves do not count.
     """
+    content = [*zip(*content_of(pool), strict=True)]
+    if all(map(lt, content, content[1:])):
+        return np.arange(len(pool))  # nothing else counts where no two are alike
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
-    keys = list(zip(*content_of(pool), *ratings, *scores_in(pool), strict=True))
+    keys = list(zip(content, *ratings, *scores_in(pool), strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
     if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
@@ -323,7 +327,9 @@ def copies_of(pool: RatedPool) -> IntArray:
 
 def copies_in_order(ordered: RatedPool) -> IntArray:
     """The same of a pool in canonical order, which need not be sorted anew."""
-    return np.arange(len(ordered)) if ordered.named else copies_of(ordered)
+    content = [*zip(*content_of(ordered), strict=True)]
+    differs = [*map(ne, content, content[1:])]
+    return np.cumsum([0, *differs])[: len(content)]
 
 
 def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
@@ -390,6 +396,10 @@ def fingerprint(pool: RatedPool) -> str:
     digest = hashlib.sha256(repr((scale, "mean")).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
+        text = "".join([f"{len(entry)}:{entry}" for entry in column])
+        if text.isascii():  # a letter is a byte
+            digest.update(text.encode())
+            continue
         raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
         digest.update(b"".join([b"%d:%b" % (len(entry), entry) for entry in raw]))
     if pool.score_names:

@@ -68,8 +68,12 @@ def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
     room = size
     first = rng.choice(len(sizes), min(size, len(sizes)), replace=False)
     # if copies leave room
-    later = rng.permutation(np.setdiff1d(np.arange(len(sizes)), first))
-    for text in (*first.tolist(), *later.tolist()):
+    remaining = np.ones(len(sizes), dtype=np.bool_)
+    remaining[first] = False
+    later = rng.permutation(np.flatnonzero(remaining))
+    for text in np.concatenate([first, later]):
+        if not room:
+            break
         if sizes[text] <= room:
             room = room - int(sizes[text])
             chosen[text] = True

@@ -13,7 +13,13 @@ from refless.data.records import (
     ends_of,
     picked,
 )
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    count_different,
+    numbered,
+)
 from refless.stats.clusters import unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
@@ -30,7 +36,7 @@ def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray
     n = len(rated)
     together = numbered(labels if len(set(labels)) > 1 else (), n)
     ways = {"values": together}
-    if len(np.unique(together)) < n:
+    if count_different(together) < n:
         ways["alone"] = np.arange(n)
     if len({*rated.systems} - {""}) > 1:
         ways["afar"] = numbered(rated.systems, n)

@@ -7,7 +7,7 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, picked
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.fisher import Marked, Marks, by_name, marked
 from refless.text.ngrams import Features
 from refless.text.runs import RUNS, RatedRuns
@@ -92,12 +92,13 @@ def copies(
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
     """The number of outputs that are a rated text, of their own source if there are sources."""
-    if not (outputs.sources and rated.sources):
-        corpus = {*rated.texts}
-        return sum(text in corpus for text in outputs.texts)
-    pairs = {*zip(rated.texts, rated.sources, strict=True)}
-    queries = zip(outputs.texts, outputs.sources, strict=True)
-    return sum(pair in pairs for pair in queries)
+    queries: list[object] = [*outputs.texts]
+    corpus: Iterable[object] = rated.texts
+    if outputs.sources and rated.sources:
+        queries = [*zip(outputs.texts, outputs.sources, strict=True)]
+        corpus = zip(rated.texts, rated.sources, strict=True)
+    copied = {*queries}.intersection(corpus)
+    return sum(query in copied for query in queries)
 
 
 def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
@@ -108,19 +109,20 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     n = len(rated)
     rated_labels = units_of(rated)
     labels = units_of(outputs, like=rated)
-    names: list[object]
     if rated_labels and labels:
-        names = [name or (i, "") for i, name in enumerate((*rated_labels, *labels))]
-    else:
-        rated_pairs = {*zip(rated.ids, rated.texts, strict=True)}
-        pairs = zip(outputs.ids, outputs.texts, strict=True)
-        names = [*rated.ids]
-        for i, (name, text) in enumerate(pairs):
-            names.append(name if (name, text) in rated_pairs else (i, name))
-    places: dict[object, int] = {}
-    numbers = [places.setdefault(name, len(places)) for name in names]
-    groups = np.array(numbers, dtype=np.int64)
-    return groups[n:], groups[:n]
+        groups = numbered((*rated_labels, *labels), n + len(outputs))
+        return groups[n:], groups[:n]
+    known = {*outputs.ids}
+    rows = {name: row for row, name in enumerate(rated.ids) if name in known}
+    groups = np.zeros(len(outputs), dtype=np.int64)
+    new = n
+    for i, name in enumerate(outputs.ids):
+        row = rows.get(name, -1)
+        groups[i] = row
+        if row < 0 or rated.texts[row] != outputs.texts[i]:
+            groups[i] = new
+            new += 1
+    return groups, np.arange(n)
 
 
 def _holders(

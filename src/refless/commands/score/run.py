@@ -60,7 +60,7 @@ from refless.commands.score.shards import streamed
 from refless.commands.score.shards_result import shards_result
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
-from refless.data.design import Design, column_of, group_names, units_of
+from refless.data.design import Design, column_of, group_names, unit_level, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.estimators import Estimator
@@ -252,7 +252,7 @@ def _model_of_shards(
 def _rated_design(fit: Estimator, group: str | None) -> Design:
     """The design of the rated texts, as errors were measured."""
     pool, labels = fit.given
-    level = group or ("group" if labels else Design.of(pool).level)
+    level = group or ("group" if labels else unit_level(pool))
     return Design.labelled(pool, level, units_of(pool, labels))
 
 

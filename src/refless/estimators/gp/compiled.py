@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import PosteriorMean
+from refless.estimators.gp.features import Table
 from refless.estimators.gp.kernels import (
     BellKernel,
     Covariance,
@@ -77,9 +78,9 @@ class Solved:
         """
         firsts = {}
         for name, kernel in covariance.kernels.items():
-            if hasattr(kernel, "table"):
+            if hasattr(kernel, "features"):
                 column = covariance.weights[name] * average.alpha[:, None]
-                firsts[name] = kernel.table(rated[name], column)[:, 0]
+                firsts[name] = (kernel.features(rated[name]).T @ column)[:, 0]
         directions, rest = _directions(posterior, groups)
         # laid out as in a file: how a product is summed depends on it
         directions = np.ascontiguousarray(directions)
@@ -102,7 +103,7 @@ class Compiled:
 
     kernels: Mapping[str, LearnedKernel]
     weights: Mapping[str, float]
-    tables: Mapping[str, Any]
+    tables: Mapping[str, Table]
     sides: Mapping[str, Any]
     alpha: FloatArray
     columns: FloatArray
@@ -131,7 +132,7 @@ class Compiled:
         # landmarks that stand for others have large weights of both signs
         is_exact = len(average.landmarks) == len(average.alpha)
         precision = PRECISION if is_exact else np.float64
-        tables: dict[str, Any] = {}
+        tables: dict[str, Table] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
             weight = covariance.weights[name]
@@ -139,10 +140,10 @@ class Compiled:
                 side = kernel.right(landmarks[name])
                 side[-1] += np.log(weight)
                 sides[name] = np.ascontiguousarray(side.T, dtype=precision)
-            elif hasattr(kernel, "table"):
-                table = kernel.table(drawn[name], weight * columns)
-                table[:, 0] = solved.firsts[name]
-                tables[name] = table.astype(precision)
+            elif hasattr(kernel, "features"):
+                features = kernel.features(drawn[name])
+                first = solved.firsts[name]
+                tables[name] = Table(features, weight * columns, first, precision)
             else:
                 sides[name] = kernel.anchors(landmarks[name])
         return cls(

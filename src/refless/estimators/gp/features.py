@@ -190,18 +190,57 @@ class Tfidf:
         """See `LinearKernel`."""
         return rated
 
-    def table(self, rated: csr_array, columns: FloatArray) -> FloatArray:
+    def products(self, points: csr_array, table: Table) -> FloatArray:
         """See `LinearKernel`."""
-        return np.asarray(rated.T @ columns, dtype=columns.dtype)
-
-    def products(self, points: csr_array, table: FloatArray) -> FloatArray:
-        """See `LinearKernel`."""
-        return rows_times(points, table)
+        return table.times(points)
 
 
-def rows_times(rows: csr_array, table: FloatArray) -> FloatArray:
-    """[rows, k] the product, each row alone, in the table's precision; quicker than SciPy's."""
-    products: FloatArray = loops.products_loop(
-        rows.indices, rows.data, rows.indptr, table
-    )
-    return products
+class Table:
+    """[features, k] product of texts' features and columns.
+
+    As texts have few of many sparse features, the rows of these are made each time, until that has
+    made as many as there are: then all are made once.
+    """
+
+    def __init__(
+        self,
+        features: Any,  # noqa: ANN401 - [texts, features] an array, dense or sparse
+        columns: FloatArray,
+        first: FloatArray | None = None,
+        precision: type = np.float64,
+    ) -> None:
+        """From [texts, k] columns; first: [features] takes the place of the first column."""
+        self._columns = columns
+        self._first = first
+        self._precision = precision
+        self._left = features.shape[1]
+        self._features = features.T
+        self._whole: FloatArray | None = None
+        if isinstance(features, np.ndarray):
+            self._left = 0
+        else:
+            self._features = self._features.tocsr()
+
+    def times(self, texts: csr_array) -> FloatArray:
+        """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
+        index = texts.indices
+        rows = self._whole
+        if rows is None:
+            used, places = np.unique(index, return_inverse=True)
+            self._left -= len(used)
+            if self._left > 0:
+                index = places.astype(index.dtype)
+                rows = self._made(used)
+            else:
+                # two threads that make it make the same
+                rows = self._whole = self._made(slice(None))
+        products: FloatArray = loops.products_loop(
+            index, texts.data, texts.indptr, rows
+        )
+        return products
+
+    def _made(self, rows: IntArray | slice) -> FloatArray:
+        made = self._features[rows] @ self._columns
+        if self._first is not None:
+            made[:, 0] = self._first[rows]
+        return np.asarray(made, dtype=self._precision)

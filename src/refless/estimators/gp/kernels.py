@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, rows_times
+from refless.estimators.gp.features import TERMS, KernelInputs, Table, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -76,10 +76,7 @@ class LinearKernel(LearnedKernel, Protocol):
     def features(self, rated: Points) -> Any:  # noqa: ANN401 - an array, dense or sparse
         """[rated, features] features of rated texts."""
 
-    def table(self, rated: Points, columns: FloatArray) -> Any:  # noqa: ANN401 - as above
-        """[features, k] product of rated texts' features with [rated, k] columns."""
-
-    def products(self, points: Points, table: Any) -> FloatArray:  # noqa: ANN401 - as above
+    def products(self, points: Points, table: Table) -> FloatArray:
         """[points, k] kernel values of points and rated texts, times the table's columns."""
 
 
@@ -107,11 +104,8 @@ class GramsKernel:
         # orders have no feature in common
         return reduce(add, self._orders(rated))
 
-    def table(self, rated: Points, columns: FloatArray) -> FloatArray:
-        return np.asarray(self.features(rated).T @ columns)
-
-    def products(self, points: Points, table: FloatArray) -> FloatArray:
-        return np.asarray(sum(rows_times(x, table) for x in self._orders(points)))
+    def products(self, points: Points, table: Table) -> FloatArray:
+        return np.asarray(sum(map(table.times, self._orders(points))))
 
     def _orders(self, points: Points) -> list[csr_array]:
         features = look_up(tuple(points), self.vocabulary)
@@ -212,7 +206,7 @@ class _Components:
 
     sample: csr_array  # [rows, terms] TF-IDF of the texts that taught them
     directions: FloatArray  # [rows, k] what each of these adds to each component
-    terms: FloatArray  # [terms, k] the same of each term
+    terms: Table  # [terms, k] the same of each term
     units: Mapping[str, int]  # number of each unit of the sample
     rows: IntArray  # [rows] these numbers
 
@@ -235,11 +229,11 @@ class _Components:
         """Components along these [rows, k] directions."""
         names = {name: i for i, name in enumerate(dict.fromkeys(units))}
         rows = np.array([names[name] for name in units], dtype=np.int64)
-        return cls(sample, directions, np.asarray(sample.T @ directions), names, rows)
+        return cls(sample, directions, Table(sample, directions), names, rows)
 
     def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
         """[n, k] components of texts with these TF-IDF vectors, without what their units taught."""
-        parts = rows_times(vectors, self.terms)
+        parts = self.terms.times(vectors)
         numbers = np.array([self.units.get(name, -1) for name in units], dtype=np.int64)
         familiar = np.flatnonzero(numbers >= 0)
         for begin in range(0, len(familiar), BLOCK):
@@ -329,12 +323,9 @@ class _Line(_Scaled):
     def features(self, rated: FloatArray) -> FloatArray:
         return rated
 
-    def table(self, rated: FloatArray, columns: FloatArray) -> FloatArray:
-        return np.asarray(rated.T @ columns, dtype=columns.dtype)
-
-    def products(self, points: FloatArray, table: FloatArray) -> FloatArray:
+    def products(self, points: FloatArray, table: Table) -> FloatArray:
         # row by row: how a dense product is summed depends on its shape
-        return rows_times(csr_array(points), table)
+        return table.times(csr_array(points))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from refless.files.arrays import Array
 from refless.files.untrusted import check_foreign, json_in
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.embed.byte_pairs import BytePairs
 from refless.text.embed.digests import stamp
-from refless.text.embed.embedded import VectorArray
 from refless.text.tokenize import IdArray
 
 loops = Loops("terms")
@@ -40,7 +40,7 @@ class StaticTable:
 
     folder: str  # where it lies
     tokenizer: Path  # its file
-    vectors: VectorArray  # [rows, dimensions]
+    vectors: Array  # [rows, dimensions] as they are saved
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
     pairs: BytePairs | None  # the same tokenizer, quicker, for most texts
@@ -77,8 +77,13 @@ class StaticTable:
 
     def _summed(self, tokens: IdArray, starts: IntArray) -> FloatArray:
         """[texts, dimensions] the sums of the vectors of their tokens."""
+        rows = self.mapping[tokens]
+        is_used = np.zeros(len(self.vectors), dtype=np.bool_)
+        is_used[rows] = True
+        places = np.cumsum(is_used) - 1
+        vectors = self.vectors[is_used].astype(np.float32)
         sums: FloatArray = loops.sums_loop(
-            self.mapping[tokens], self.weights[tokens], starts, self.vectors
+            places[rows], self.weights[tokens], starts, vectors
         )
         return sums
 
@@ -188,7 +193,7 @@ def _unreadable(folder: str, broken: BaseException) -> UsageError:
     return UsageError(f"'{folder}' holds no embeddings that can be read: {why}")
 
 
-def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArray]:  # noqa: ANN401
+def _arrays(folder: str, tensors: Any) -> tuple[Array, IntArray, FloatArray]:  # noqa: ANN401
     """Vectors, mapping and weights of a safetensors file, checked one by one."""
     names = set(tensors.keys())
     present = [name for name in TABLES if name in names]
@@ -198,7 +203,7 @@ def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArra
         raise UsageError(
             f"'{folder}' holds no static embeddings: {needed} is needed, found {contents}"
         )
-    vectors = _numbers(folder, tensors, present[0], 2).astype(np.float32)
+    vectors = _numbers(folder, tensors, present[0], 2)
     rows = len(vectors)
     mapping = (
         _numbers(folder, tensors, "mapping", 1)
