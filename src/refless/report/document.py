@@ -87,7 +87,8 @@ class Card:
         topic: a word or two that stand for the question; question: one that yes and no answer.
         state: yes, no, with a condition, or open; label: the same in words.
         answer: in at most 20 words.
-        rests: what it rests on; advice: what to do now; command: the line that does it.
+        rests: what it rests on; further: how many more ratings would decide it.
+        unfit: what it may not be used for; advice: what to do now; command: the line that does it.
         figures: pictures that show it.
     """
 
@@ -97,9 +98,17 @@ class Card:
     label: str
     answer: str
     rests: str = ""
+    further: str = ""
+    unfit: str = ""
     advice: str = ""
     command: str = ""
     figures: tuple[Figure, ...] = ()
+
+    @property
+    def remarks(self) -> list[tuple[str, str]]:
+        """How many more ratings, and what it is not for: a title and a sentence each."""
+        named = (("More ratings", self.further), ("Not for", self.unfit))
+        return [(title, said) for title, said in named if said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +215,7 @@ def plain(document: Document) -> Iterable[Section]:
         yield _answers(cards)
     for card in cards:
         if card.advice:
-            yield _advice(card, card.topic if len(cards) > 1 else "Do now")
+            yield _advice(card, several=len(cards) > 1)
     yield from (replace(part, folded=False) for part in sections if part.folded)
     if cards:
         yield from notes
@@ -218,8 +227,8 @@ def plain(document: Document) -> Iterable[Section]:
 def _opening(card: Card) -> Iterable[Section]:
     """The answer to the one question, and what it rests on."""
     yield Section(lines=(card.answer,))
-    if card.rests:
-        yield Section(lines=(card.rests,))
+    lines = filter(None, (card.rests, *_remarks(card)))
+    yield Section(lines=tuple(lines))
 
 
 def _answers(cards: Iterable[Card]) -> Section:
@@ -229,7 +238,13 @@ def _answers(cards: Iterable[Card]) -> Section:
     return Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
 
 
-def _advice(card: Card, lead: str) -> Section:
-    """The line on what to do now, with the command that does it."""
+def _remarks(card: Card) -> tuple[str, ...]:
+    return tuple(f"{title}: {said}" for title, said in card.remarks)
+
+
+def _advice(card: Card, *, several: bool) -> Section:
+    """What to do now, with the command that does it; of several cards with their remarks."""
     command = (f"  {card.command}",) if card.command else ()
-    return Section(lines=(f"{lead}: {card.advice}", *command))
+    if not several:
+        return Section(lines=(f"Do now: {card.advice}", *command))
+    return Section(lines=(f"{card.topic}: {card.advice}", *command, *_remarks(card)))

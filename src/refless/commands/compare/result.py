@@ -123,7 +123,9 @@ class CompareResult(Result):
         comparison = self.comparison
         if len(comparison.pairs) > 1:
             figures = self._systems().figures
-            return card_of_several(comparison, units, figures, self.next_command)
+            return card_of_several(
+                comparison, self.compared, units, figures, self.next_command
+            )
         (pair,) = comparison.pairs
         apart = of_apart(comparison.pairs)
         chosen = [assumed("unknown")] if self.selection == "unknown" else []

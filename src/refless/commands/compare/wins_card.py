@@ -5,8 +5,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.card import MOST_NAMED, NAME, OPEN, is_older
+from refless.commands.compare.card import (
+    EQUAL,
+    MOST_NAMED,
+    NAME,
+    OPEN,
+    OTHERS,
+    is_older,
+)
 from refless.commands.compare.wins import EVEN, Wins
+from refless.evaluation.further import (
+    DECIDED,
+    NOTHING_MORE,
+    UNKNOWN,
+    Further,
+    further_choices,
+)
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import preference_picture
@@ -55,9 +69,28 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         label=label,
         answer=_answer(wins, second),
         rests=rests,
+        further=_further(wins).said,
+        unfit=_unfit(wins),
         advice=MORE if better is None else f"take {better}.",
         figures=(picture,),
     )
+
+
+def _further(wins: Wins) -> Further:
+    rate = wins.by_item
+    if wins.shown:
+        return NOTHING_MORE
+    return further_choices(rate.answer, rate.clusters, EVEN, EVEN)
+
+
+def _unfit(wins: Wins) -> str:
+    """Claims that the win rate does not carry: of no preference, or of each single choice."""
+    if not wins.shown:
+        return EQUAL
+    rate = wins.by_item.rate
+    loser = wins.first if rate > EVEN else wins.second
+    won = percent(min(rate, 1 - rate))
+    return f"single choices: {loser} wins {won} of them, ties half."
 
 
 def _swapped(wins: Wins) -> Wins:
@@ -115,6 +148,8 @@ def card_of_several(
         label=label,
         answer=answer,
         rests=f"{rests} A preference is shown in {shown} of {pairs} (Holm).{held}",
+        further=DECIDED if state == "yes" else UNKNOWN,
+        unfit=OTHERS if state == "yes" else EQUAL,
         advice=advice,
         figures=(*figures,),
     )

@@ -1,8 +1,8 @@
 """The answer of `gate` as a card: its verdict, the difference beside what is allowed, what next."""
 
-from refless.commands.compare.card import item_differences
+from refless.commands.compare.card import OTHERS, item_differences
 from refless.commands.compare.result import CompareResult
-from refless.commands.gate.measures import Further
+from refless.evaluation.further import Further
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.result import GateRecord
@@ -19,18 +19,27 @@ def card_of(
     further: Further,
     rests: str,
     figures: tuple[Figure, ...],
+    *,
+    better: bool,
 ) -> Card:
     """The card on the new system.
 
     Args:
         gate: the verdict; systems: the old one and the new one.
         further: what would decide it; rests: what it rests on; figures: that show it.
+        better: whether the new system is shown to be better, and not only not worse.
     """
     names = labels(systems, NAME)
     old, new = (names[system] for system in systems)
     advice = {
         "passed": f"let {new} take the place of {old}.",
         "failed": f"keep {old}, and look at the outputs in which {new} is worse.",
+        "undecided": f"keep {old} until it is decided.",
+    }
+    unfit = {
+        "passed": OTHERS if better else f"a claim that {new} is better.",
+        "failed": OTHERS,
+        "undecided": f"a claim that {new} is worse, or as good.",
     }
     return Card(
         topic=f"{new} in the place of {old}",
@@ -39,7 +48,9 @@ def card_of(
         label=sentence(gate.verdict),
         answer=f"{sentence(gate.reason)}.",
         rests=rests,
-        advice=advice.get(gate.verdict, f"{further.advice}."),
+        further=further.said,
+        unfit=unfit[gate.verdict],
+        advice=advice[gate.verdict],
         figures=figures,
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from refless.commands.judge.rater_agreement import RaterAgreement
 from refless.data.records import Ratings
+from refless.evaluation.further import if_steady
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.plural import counted
 from refless.report.document import Card, State
@@ -34,6 +35,11 @@ LABELS: dict[State, str] = {
     "no": "No, only weakly",
     "open": "Cannot be told yet",
 }
+UNFIT: dict[State, str] = {
+    "yes": "a claim that they are right: people may err together.",
+    "no": "trust in single ratings: average several of each text.",
+    "open": "a claim that they agree, or that they do not.",
+}
 ADVICE: dict[State, str] = {
     "yes": "see who differs, and which texts they dispute.",
     "no": "let them talk about the texts that they dispute, and rate again.",
@@ -53,6 +59,10 @@ def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
         label=LABELS[state],
         answer=_answer(alpha, state, bars),
         rests=_rests(agreement),
+        further=if_steady(
+            alpha.value, alpha.interval, TENTATIVE, agreement.n, "text with two ratings"
+        ),
+        unfit=UNFIT[state],
         advice=ADVICE[state],
         figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),
     )

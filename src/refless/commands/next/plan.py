@@ -142,6 +142,7 @@ class PlanResult(Result):
             state="open" if beyond else "yes",
             label="Not within reach" if beyond else "Yes",
             answer=self._verdict(largest),
+            unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
             command=f"refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv",
             figures=(self._picture(),),
