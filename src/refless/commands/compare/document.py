@@ -342,10 +342,13 @@ def _needed(pair: Pair, *, all_rated: bool) -> str:
     )
 
 
-def differences_section(comparison: Comparison, units: RatingUnits) -> Section:
-    """Each pair; of two systems also by ratings alone."""
+def differences_section(
+    comparison: Comparison, units: RatingUnits, *, gated: bool
+) -> Section:
+    """Each pair; of two systems also by ratings alone, the new one less the old if `gated`."""
     if len(comparison.pairs) == 1:
-        return _one_pair(comparison.pairs[0], units)
+        (pair,) = comparison.pairs
+        return _one_pair(pair if gated else turned(pair), units)
     ranked = [comparison.pairs[k] for k in clearest_pairs(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
@@ -394,7 +397,6 @@ CALLED = {
 
 
 def _one_pair(pair: Pair, units: RatingUnits) -> Section:
-    pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
     second = names[pair.second]

@@ -124,6 +124,7 @@ class PlanResult(Result):
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
         looks: at the difference as ratings arrive; empty if none are planned.
+        draws: the beginning of the line that draws outputs to rate.
     """
 
     record = PlanRecord
@@ -131,6 +132,7 @@ class PlanResult(Result):
     of_ratings: bool
     assumed: str
     looks: tuple[LookStep, ...] = ()
+    draws: str = ""
 
     def card(self) -> Card:
         """The answer with its picture."""
@@ -144,7 +146,7 @@ class PlanResult(Result):
             answer=self._verdict(largest),
             unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
-            command=f"refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv",
+            command=f"{self.draws} -n {largest.ratings} -o to-rate.csv",
             figures=(self._picture(),),
         )
 
