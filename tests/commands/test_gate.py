@@ -59,7 +59,7 @@ def test_what_would_decide() -> None:
     near = refless.gate(rows, baseline="v1", scale=(0, 6))
     assert (far.further.of, near.further.of) == ("ratings", "items")
     assert far.to_dict()["needed"] < 276
-    assert f"Rate {far.further.count} more items: that" in far.sentence
+    assert f"about {far.further.count} more items would" in far.sentence
     assert f"{near.further.count} new items" in near.sentence
     even = [value - float(np.mean(differences[:30])) for value in differences[:30]]
     never = refless.gate(judged(even), baseline="v1", scale=(0, 6))

@@ -7,7 +7,8 @@ from statistics import fmean
 from refless.commands.compare.document import of_apart, swapped, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
-from refless.evaluation.further import DECIDED, further_of, most_of
+from refless.evaluation.further import DECIDED, most_of
+from refless.evaluation.further_items import further_of
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
@@ -118,8 +119,6 @@ def _further(pair: Pair, *, these: bool) -> str:
     """How many more items would show the difference, in a sentence."""
     if pair.method == "estimates" and pair.shown:
         return "some; no rating is behind this answer yet."
-    if pair.shown:
-        return DECIDED
     return further_of(pair, these=these).said
 
 

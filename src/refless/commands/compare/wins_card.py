@@ -14,13 +14,8 @@ from refless.commands.compare.card import (
     is_older,
 )
 from refless.commands.compare.wins import EVEN, Wins
-from refless.evaluation.further import (
-    DECIDED,
-    NOTHING_MORE,
-    UNKNOWN,
-    Further,
-    further_choices,
-)
+from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN, Further
+from refless.evaluation.further_items import further_choices
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import preference_picture

@@ -12,12 +12,8 @@ from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins import EVEN, Wins
 from refless.commands.compare.wins_result import WinsResult
 from refless.evaluation.comparing import Pair
-from refless.evaluation.further import (
-    NOTHING_MORE,
-    Further,
-    further_choices,
-    further_of,
-)
+from refless.evaluation.further import NOTHING_MORE, Further
+from refless.evaluation.further_items import further_choices, further_of
 from refless.report.wording import with_interval
 from refless.stats.answers import Answer
 

@@ -124,7 +124,7 @@ class PlanResult(Result):
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
         looks: at the difference as ratings arrive; empty if none are planned.
-        draws: the beginning of the line that draws outputs to rate.
+        draws: the line that draws outputs to rate, but for their number.
     """
 
     record = PlanRecord
