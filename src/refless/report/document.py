@@ -105,10 +105,10 @@ class Card:
     figures: tuple[Figure, ...] = ()
 
     @property
-    def remarks(self) -> list[tuple[str, str]]:
-        """How many more ratings, and what it is not for: a title and a sentence each."""
-        named = (("More ratings", self.further), ("Not for", self.unfit))
-        return [(title, said) for title, said in named if said]
+    def remarks(self) -> list[str]:
+        """How many more ratings, and what it is not for: a sentence each, after its title."""
+        named = {"More ratings": self.further, "Not for": self.unfit}
+        return [f"{title}: {said}" for title, said in named.items() if said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ def plain(document: Document) -> Iterable[Section]:
 def _opening(card: Card) -> Iterable[Section]:
     """The answer to the one question, and what it rests on."""
     yield Section(lines=(card.answer,))
-    lines = filter(None, (card.rests, *_remarks(card)))
+    lines = filter(None, (card.rests, *card.remarks))
     yield Section(lines=tuple(lines))
 
 
@@ -238,13 +238,9 @@ def _answers(cards: Iterable[Card]) -> Section:
     return Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
 
 
-def _remarks(card: Card) -> tuple[str, ...]:
-    return tuple(f"{title}: {said}" for title, said in card.remarks)
-
-
 def _advice(card: Card, *, several: bool) -> Section:
     """What to do now, with the command that does it; of several cards with their remarks."""
     command = (f"  {card.command}",) if card.command else ()
     if not several:
         return Section(lines=(f"Do now: {card.advice}", *command))
-    return Section(lines=(f"{card.topic}: {card.advice}", *command, *_remarks(card)))
+    return Section(lines=(f"{card.topic}: {card.advice}", *command, *card.remarks))

@@ -7,7 +7,7 @@ from statistics import fmean
 from refless.commands.compare.document import of_apart, swapped, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
-from refless.evaluation.further import DECIDED, most_of
+from refless.evaluation.further import most_of
 from refless.evaluation.further_items import further_of
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
@@ -178,6 +178,11 @@ def card_of_several(
     best = standings[0].name
     open_ones = [standing.name for standing in standings[1:] if standing.ranks[0] == 1]
     rated = counted(sum(standing.rated for standing in standings), "rated output")
+    wanted = [
+        further_of(pair, these=field.these)
+        for pair in comparison.pairs
+        if best in {pair.first, pair.second}
+    ]
     pairs = counted(len(comparison.pairs), "pair")
     shown = sum(pair.shown for pair in comparison.pairs)
     apart = "".join(f"{line} " for line in of_apart(comparison.pairs))
@@ -195,22 +200,12 @@ def card_of_several(
         label=label,
         answer=_leader(comparison, open_ones, units),
         rests=f"{apart}Rests on {rated}; a difference is shown for {shown} of {pairs} (Holm).",
-        further=_most(comparison, open_ones, these=field.these),
+        further=most_of(wanted).said,
         unfit=EQUAL if open_ones else OTHERS,
         advice=advice,
         command=command if open_ones else "",
         figures=(*figures,),
     )
-
-
-def _most(comparison: Comparison, open_ones: Sequence[str], *, these: bool) -> str:
-    """How many more items would tell the best from those that may be as good."""
-    if not open_ones:
-        return DECIDED
-    best = comparison.standings[0].name
-    rivals = [{best, name} for name in open_ones]
-    pairs = [pair for pair in comparison.pairs if {pair.first, pair.second} in rivals]
-    return most_of(further_of(pair, these=these) for pair in pairs).said
 
 
 def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) -> str:

@@ -14,7 +14,7 @@ from refless.commands.compare.card import (
     is_older,
 )
 from refless.commands.compare.wins import EVEN, Wins
-from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN, Further
+from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN
 from refless.evaluation.further_items import further_choices
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
@@ -41,14 +41,22 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
     state: State = "open"
     label = OPEN
     better = None
-    if wins.shown and rate > EVEN:
+    unfit = EQUAL
+    further = NOTHING_MORE
+    if not wins.shown:
+        by_item = wins.by_item
+        further = further_choices(by_item.answer, by_item.clusters, EVEN, EVEN)
+    elif rate > EVEN:
         state = "yes"
         label = "Yes"
         better = second
-    elif wins.shown:
+    else:
         state = "no"
         better = names[wins.first]
         label = f"No, {better} is"
+    if wins.shown:
+        lost = percent(min(rate, 1 - rate))
+        unfit = f"single choices: {lost} go the other way, ties half."
     picture = preference_picture(
         (wins.first, wins.second),
         rate,
@@ -64,28 +72,11 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         label=label,
         answer=_answer(wins, second),
         rests=rests,
-        further=_further(wins).said,
-        unfit=_unfit(wins),
+        further=further.said,
+        unfit=unfit,
         advice=MORE if better is None else f"take {better}.",
         figures=(picture,),
     )
-
-
-def _further(wins: Wins) -> Further:
-    rate = wins.by_item
-    if wins.shown:
-        return NOTHING_MORE
-    return further_choices(rate.answer, rate.clusters, EVEN, EVEN)
-
-
-def _unfit(wins: Wins) -> str:
-    """Claims that the win rate does not carry: of no preference, or of each single choice."""
-    if not wins.shown:
-        return EQUAL
-    rate = wins.by_item.rate
-    loser = wins.first if rate > EVEN else wins.second
-    won = percent(min(rate, 1 - rate))
-    return f"single choices: {loser} wins {won} of them, ties half."
 
 
 def _swapped(wins: Wins) -> Wins:
