@@ -215,7 +215,7 @@ def plain(document: Document) -> Iterable[Section]:
         yield _answers(cards)
     for card in cards:
         if card.advice:
-            yield _advice(card, several=len(cards) > 1)
+            yield _advice(card, card.topic if len(cards) > 1 else "Do now")
     yield from (replace(part, folded=False) for part in sections if part.folded)
     if cards:
         yield from notes
@@ -227,8 +227,8 @@ def plain(document: Document) -> Iterable[Section]:
 def _opening(card: Card) -> Iterable[Section]:
     """The answer to the one question, and what it rests on."""
     yield Section(lines=(card.answer,))
-    lines = filter(None, (card.rests, *card.remarks))
-    yield Section(lines=tuple(lines))
+    if card.rests:
+        yield Section(lines=(card.rests,))
 
 
 def _answers(cards: Iterable[Card]) -> Section:
@@ -238,9 +238,7 @@ def _answers(cards: Iterable[Card]) -> Section:
     return Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
 
 
-def _advice(card: Card, *, several: bool) -> Section:
-    """What to do now, with the command that does it; of several cards with their remarks."""
+def _advice(card: Card, lead: str) -> Section:
+    """What to do now, with the command that does it, and the card's remarks."""
     command = (f"  {card.command}",) if card.command else ()
-    if not several:
-        return Section(lines=(f"Do now: {card.advice}", *command))
-    return Section(lines=(f"{card.topic}: {card.advice}", *command, *card.remarks))
+    return Section(lines=(f"{lead}: {card.advice}", *command, *card.remarks))

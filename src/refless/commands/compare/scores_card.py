@@ -39,20 +39,15 @@ def card_of(
     units = RatingUnits({*scores.tolist()} <= {*VERDICTS})
     counts = counted(len(scores), "score")
     rests = f"Rests on {counts} in '{name}', which are not people's ratings."
-    if len(comparison.pairs) > 1:
+    (pair, *others) = comparison.pairs
+    if others:
         card = card_of_several(comparison, field, units, figures, command)
-        return replace(
-            card,
-            question=f"Does one version have the highest {name}?",
-            rests=rests,
-            unfit=UNFIT,
-            advice=ADVICE,
-            command=command,
-        )
-    card = card_of_two(comparison, field, units, rests, command, by=f" by {name}")
-    (pair,) = comparison.pairs
+        question = f"Does one version have the highest {name}?"
+        card = replace(card, question=question, rests=rests)
+    else:
+        card = card_of_two(comparison, field, units, rests, command, by=f" by {name}")
     card = replace(card, unfit=UNFIT, advice=ADVICE, command=command)
-    if state_of(pair, margin) != "alike":
+    if others or state_of(pair, margin) != "alike":
         return card
     ends = units.ends(pair.difference.interval, "to")
     return replace(

@@ -19,15 +19,12 @@ def card_of(
     further: Further,
     rests: str,
     figures: tuple[Figure, ...],
-    *,
-    better: bool,
 ) -> Card:
     """The card on the new system.
 
     Args:
         gate: the verdict; systems: the old one and the new one.
         further: what would decide it; rests: what it rests on; figures: that show it.
-        better: whether the new system is shown to be better, and not only not worse.
     """
     names = labels(systems, NAME)
     old, new = (names[system] for system in systems)
@@ -37,7 +34,7 @@ def card_of(
         "undecided": f"keep {old} until it is decided.",
     }
     unfit = {
-        "passed": OTHERS if better else f"a claim that {new} is better.",
+        "passed": f"a claim that {new} is better: this gate does not ask that.",
         "failed": OTHERS,
         "undecided": f"a claim that {new} is worse, or as good.",
     }

@@ -35,7 +35,7 @@ class GateMeasure:
     unit: Literal["", "%", "points"] = ""
     answer: Answer
     why: str
-    further: Further
+    further: Further = NOTHING_MORE
 
     @property
     def is_told(self) -> bool:
@@ -79,9 +79,7 @@ def measures_of(
 def _of_pair(name: str, pair: Pair, bar: float, *, these: bool) -> GateMeasure:
     answer = pair.difference
     why = why_not(pair) if math.isnan(answer.interval[0]) else ""
-    measure = GateMeasure(
-        name=name, bar=bar, answer=answer, why=why, further=NOTHING_MORE
-    )
+    measure = GateMeasure(name=name, bar=bar, answer=answer, why=why)
     if measure.is_told:
         return measure
     return replace(measure, further=further_of(pair, bar, these=these))
@@ -99,7 +97,6 @@ def _of_wins(wins: Wins, bar: float) -> GateMeasure:
         unit="%",
         answer=answer,
         why=why,
-        further=NOTHING_MORE,
     )
     if measure.is_told:
         return measure

@@ -122,10 +122,7 @@ class GateResult(Result):
         if isinstance(compared, CompareResult):
             state = STATES[self.gate.verdict]
             figures = (picture_of(compared, systems, self.margin, state),)
-        better = all(
-            one.answer.interval[0] > one.bar + self.margin for one in self.measures
-        )
-        return card_of(self.gate, systems, self.further, rests, figures, better=better)
+        return card_of(self.gate, systems, self.further, rests, figures)
 
     def _shown(self) -> Document:
         return self._behind(self.compared.document())

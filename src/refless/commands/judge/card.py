@@ -67,6 +67,9 @@ def card_of(
         return _licensed(audit.name, audit.licence, command, picture)
     use = next(use for use in audit.uses if use.purpose == FILTER)
     state = STATES.get(use.answer, "open")
+    further = DECIDED
+    if state == "open":
+        further = if_steady_said(use.needed, audit.n, "rated output")
     return Card(
         topic=audit.name,
         question=QUESTION.format(audit.name),
@@ -74,7 +77,7 @@ def card_of(
         label=LABELS[state],
         answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
         rests=_rests(audit, use),
-        further=_further(audit, use),
+        further=further,
         unfit=_unfit(audit.uses),
         advice=ADVICE[state].format(called("at_most_wrong", 0.1)),
         command=command if state == "no" else "",
@@ -242,13 +245,6 @@ def _rests(audit: Audit, use: Use) -> str:
     ends = f"{number(low, 2)} to {number(high, 2)}"
     value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
     return f"{on}: {value}, where {use.bar:g} is needed."
-
-
-def _further(audit: Audit, use: Use) -> str:
-    """How many more ratings would tell whether it agrees with people, in a sentence."""
-    if use.answer != "unknown":
-        return DECIDED
-    return if_steady_said(use.needed, audit.n, "rated output")
 
 
 def _unfit(uses: Sequence[Use]) -> str:

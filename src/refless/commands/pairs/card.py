@@ -51,6 +51,7 @@ def card_of_estimates(
         picture: of all of them; command: the line that estimates new texts.
     """
     first = result.judges[0]
+    decided = result.pairs - result.even
     rivals = [
         judge
         for judge in result.judges
@@ -61,9 +62,9 @@ def card_of_estimates(
     right = _right(first)
     answer = f"{right}, but {rival.name} may do as well."
     advice = OF_ESTIMATES
-    if result.pairs - result.even < FEWEST:
-        decided = counted(result.pairs - result.even, "decided pair")
-        answer = f"Not known: {decided} are too few to tell."
+    if decided < FEWEST:
+        pairs = counted(decided, "decided pair")
+        answer = f"Not known: {pairs} are too few to tell."
     elif rival.gap_interval[1] < 0:
         state = "no"
         answer = f"No: {rival.name} is right more often, in {percent(rival.accuracy)}."
@@ -74,6 +75,11 @@ def card_of_estimates(
     elif worth_using(result, baselines):
         state = "yes"
         answer = f"{right}, more often than {rival.name}."
+    further = DECIDED
+    if state == "open":
+        than_coin = (first.accuracy, first.interval, EVEN)
+        than_rival = (rival.gap, rival.gap_interval, 0.0)
+        further = first_open((than_coin, than_rival), decided, "decided pair")
     return Card(
         topic="estimates",
         question="Do estimates tell which text people prefer?",
@@ -81,7 +87,7 @@ def card_of_estimates(
         label=LABELS[state],
         answer=answer,
         rests=_rests(result, f"{first.name}, which has learned from other sources"),
-        further=DECIDED if state != "open" else _further(result, rival),
+        further=further,
         unfit=_unfit(first) if state == "yes" else UNFIT,
         advice=advice[state],
         command=command if state == "yes" else "",
@@ -120,16 +126,6 @@ def card_of_scores(result: Pairwise, picture: Figure) -> Card:
         advice=OF_SCORES[state],
         figures=(picture,),
     )
-
-
-def _further(result: Pairwise, rival: Judge) -> str:
-    """How many more pairs would tell, in a sentence."""
-    first = result.judges[0]
-    numbers = [
-        (first.accuracy, first.interval, EVEN),
-        (rival.gap, rival.gap_interval, 0.0),
-    ]
-    return first_open(numbers, result.pairs - result.even, "decided pair")
 
 
 def _unfit(judge: Judge) -> str:
