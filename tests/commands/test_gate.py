@@ -139,6 +139,7 @@ def test_a_pass_rate_and_its_card() -> None:
     worse = "v2 is worse than v1 by more than 2 percentage points"
     assert f"{worse}: pass rate -25 [" in card.answer
     assert card.advice.startswith("keep v1")
+    assert "v2 minus v1, in percentage points" in result.as_text()
     (figure,) = card.figures
     assert "the loss that is allowed" in figure.caption
     assert result.report().outputs is not None

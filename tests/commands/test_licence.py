@@ -192,7 +192,7 @@ def test_judge_says_what_it_may_decide(path: Path) -> None:
     assert too_wide(ran.out) == []
     said = " ".join(ran.out.split())
     assert "may pass outputs from 0." in said
-    assert "at most 10 % are wrong, with 90 % confidence" in said
+    assert "The promise, with 90 % confidence" in said
     assert "Without a person" in said
     found = judged(path, *words, "--format", "json").json
     (judge,) = found["judges"]
