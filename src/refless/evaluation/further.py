@@ -1,4 +1,4 @@
-"""How many more ratings would decide, in words."""
+"""The number of ratings that would decide, in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.registry.plural import counted
-from refless.stats.forecast import needed_if_steady
 from refless.stats.intervals import Interval
 
+MOST = 100  # times what there is; beyond this no number is told
 REACH = 20  # times the items that there are: more are out of reach
 DECIDED = "not needed for this answer."
 UNKNOWN = "too little is known to tell how many would decide it."
-Kind = Literal["", "ratings", "items"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,7 @@ class Further:
     """
 
     count: int | None = None
-    of: Kind = ""
+    of: Literal["", "ratings", "items"] = ""
 
     @property
     def said(self) -> str:
@@ -84,3 +83,19 @@ def if_steady_said(needed: int | None, n: int, noun: str) -> str:
         return UNKNOWN
     more = counted(needed - n, f"more {noun}")
     return f"about {more} would decide it, if the numbers stay as they are."
+
+
+def needed_if_steady(n: int, half: float, distance: float) -> int | None:
+    """Units with which half an interval is no wider than a distance: it falls with their root.
+
+    Args:
+        n: units behind it today; half: half its width today.
+        distance: of the number from what it is held against.
+
+    Returns:
+        More than n; None of many times n, or if the interval or the distance is undefined or 0.
+    """
+    if not half > 0 or not distance > 0:
+        return None
+    needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
+    return needed if needed <= MOST * n else None

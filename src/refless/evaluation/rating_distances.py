@@ -1,4 +1,4 @@
-"""How far two ratings of one text are apart, beside two ratings of any texts."""
+"""Distances of two ratings of one text, beside those of two ratings of any texts."""
 
 from itertools import pairwise
 

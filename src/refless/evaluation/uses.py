@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.evaluation.further import needed_if_steady
 from refless.evaluation.labels import (
     ALARM,
     OTHER_UNITS,
@@ -20,7 +21,6 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.correlation import is_constant
-from refless.stats.forecast import needed_if_steady
 from refless.stats.permutation import exchange_p
 from refless.stats.samples import FEWEST_RATERS
 

@@ -106,7 +106,7 @@ class Card:
 
     @property
     def remarks(self) -> list[str]:
-        """How many more ratings, and what it is not for: a sentence each, after its title."""
+        """The ratings that would decide it, and what it is not for, a sentence each."""
         named = {"More ratings": self.further, "Not for": self.unfit}
         return [f"{title}: {said}" for title, said in named.items() if said]
 
@@ -239,6 +239,6 @@ def _answers(cards: Iterable[Card]) -> Section:
 
 
 def _advice(card: Card, lead: str) -> Section:
-    """What to do now, with the command that does it, and the card's remarks."""
+    """The line on what to do now, with the command that does it, and the card's remarks."""
     command = (f"  {card.command}",) if card.command else ()
     return Section(lines=(f"{lead}: {card.advice}", *command, *card.remarks))

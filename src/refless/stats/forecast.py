@@ -28,7 +28,6 @@ LOST = 3.0  # items with both ratings that Fisher's z takes
 MOST_ALIKE = 0.95  # so much at most, as a forecast may not be 0
 LEAST_TAILS = 0.5  # of a distribution that is flat or has two values
 RANGE = 0.9  # of widths lie in the range of a forecast
-MOST = 100  # times what there is; beyond this no number is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,19 +341,3 @@ class Prospect:
             doubt=math.sqrt(doubt),
             units=rated,
         )
-
-
-def needed_if_steady(n: int, half: float, distance: float) -> int | None:
-    """Units with which half an interval is no wider than a distance: it falls with their root.
-
-    Args:
-        n: units behind it today; half: half its width today.
-        distance: of the number from what it is held against.
-
-    Returns:
-        More than n; None of many times n, or if the interval or the distance is undefined or 0.
-    """
-    if not half > 0 or not distance > 0:
-        return None
-    needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
-    return needed if needed <= MOST * n else None

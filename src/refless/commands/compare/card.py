@@ -116,7 +116,7 @@ def _advice(pair: Pair) -> str:
 
 
 def _further(pair: Pair, *, these: bool) -> str:
-    """How many more items would show the difference, in a sentence."""
+    """The items that would show the difference, in a sentence."""
     if pair.method == "estimates" and pair.shown:
         return "some; no rating is behind this answer yet."
     return further_of(pair, these=these).said

@@ -213,7 +213,7 @@ def _next(licence: Licence) -> str:
 
 
 def _labels(licence: Licence) -> str:
-    """How many more rated texts would license some, in a sentence."""
+    """The number of rated texts would license some, in a sentence."""
     if not licence.undefined:
         return DECIDED
     if licence.curve and licence.needed is None:

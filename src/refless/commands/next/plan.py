@@ -123,8 +123,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
-        looks: at the difference as ratings arrive; empty if none are planned.
-        draws: the line that draws outputs to rate, but for their number.
+        looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
     record = PlanRecord

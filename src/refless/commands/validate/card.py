@@ -94,7 +94,7 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
 
 
 def _further(table: Leaderboard) -> str:
-    """How many more rated outputs would tell whether estimates help, in a sentence."""
+    """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
     flat = [each for each in table.methods if each.name == CONSTANT]
     numbers = [(each.saved, each.saved_interval, 0.0) for each in flat]
