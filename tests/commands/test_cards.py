@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
-from refless.commands.judge.raters_card import shares_apart, shares_by_chance
+from refless.evaluation.further import DECIDED, UNKNOWN, if_steady
+from refless.evaluation.rating_distances import shares_apart, shares_by_chance
 from rows import only
 
 SCALE = (1, 5)
@@ -120,11 +121,49 @@ def test_answer_and_picture(name: str) -> None:
         assert len(card.figures) == 1
         assert "<svg" in str(card.figures[0].svg)
         assert card.figures[0].caption.endswith(".")
+        assert card.unfit.endswith(".")
+        assert f"Not for: {card.unfit}" in " ".join(result.as_text(width=999).split())
     fragment = result._repr_html_()
     card, folds = fragment.split("</article>", 1)
     assert "<table" not in re.sub(r"<details>.*?</details>", "", card, flags=re.DOTALL)
     assert folds.count("<summary>") >= 2
     assert "\n:root" not in fragment
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ((0.3, 0.7), "about 300 more texts would decide it"),
+        ((0.6, 0.7), DECIDED),
+        ((np.nan, np.nan), UNKNOWN),
+    ],
+)
+def test_ratings_that_would_decide_by_hand(
+    interval: tuple[float, float], said: str
+) -> None:
+    """Of 100 texts with .5 ± .2 and a bar of .6: twice as narrow takes four times as many."""
+    assert if_steady(0.5, interval, 0.6, 100, "text").startswith(said)
+
+
+def test_people_who_choose_alike_by_hand() -> None:
+    """Of ten pairs two people choose alike on nine; 20 of each: luck gives 19 of 39."""
+    rows = []
+    for i in range(10):
+        for name in "xy":
+            row = choices()[i]
+            winner = "ab"[(i + (i == 0 and name == "x")) % 2]
+            rows.append({**row, "annotator": name, "winner": winner})
+    result = refless.compare_choices(rows)
+    assert result.alike == pytest.approx((0.9, 19 / 39))
+    assert "Two people choose alike in 90 %; luck gives 49 %." in result.card().rests
+
+
+def test_a_plan_names_the_file() -> None:
+    """The line that draws outputs has the file of the plan, and nothing of the plan."""
+    card = refless.plan(rated(), scale=SCALE, within=0.5).card()
+    assert re.fullmatch(
+        r"refless next FILE --goal mean --scale 1 5 -n \d+ -o to-rate.csv", card.command
+    )
 
 
 def test_shares_of_choices_by_hand() -> None:

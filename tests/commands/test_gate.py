@@ -59,7 +59,7 @@ def test_what_would_decide() -> None:
     near = refless.gate(rows, baseline="v1", scale=(0, 6))
     assert (far.further.of, near.further.of) == ("ratings", "items")
     assert far.to_dict()["needed"] < 276
-    assert f"Rate {far.further.count} more items: that" in far.sentence
+    assert f"about {far.further.count} more items would" in far.sentence
     assert f"{near.further.count} new items" in near.sentence
     even = [value - float(np.mean(differences[:30])) for value in differences[:30]]
     never = refless.gate(judged(even), baseline="v1", scale=(0, 6))
@@ -139,6 +139,7 @@ def test_a_pass_rate_and_its_card() -> None:
     worse = "v2 is worse than v1 by more than 2 percentage points"
     assert f"{worse}: pass rate -25 [" in card.answer
     assert card.advice.startswith("keep v1")
+    assert "v2 minus v1, in percentage points" in result.as_text()
     (figure,) = card.figures
     assert "the loss that is allowed" in figure.caption
     assert result.report().outputs is not None

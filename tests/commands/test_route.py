@@ -197,7 +197,7 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
     judged = ("judge", few, "--score-column", "p", "--resamples", "40", "-o", other)
     for more, problem in (
         ((), "--at-most-wrong of 'refless judge' gives"),
-        (("--at-most-wrong", "0.1"), "p may decide nothing alone"),
+        (("--at-most-wrong", "0.1"), "may decide nothing alone"),
     ):
         assert run(*judged, *more).code == 0
         ran = run("route", new, "--licence", other)

@@ -9,7 +9,7 @@ from refless.evaluation.scales import are_ratings
 from refless.registry.arrays import FloatArray, IntArray, Strings
 from refless.report.document import OutputShown, SideBySide
 
-FAR = 2.0  # points between judge and people
+FAR = 0.25  # of the scale, between judge and people
 HALF = 0.5  # of verdicts
 MOST_SYSTEMS = 4  # columns
 
@@ -84,7 +84,8 @@ def _least_apart(
     if percent:
         shares = judged.min() >= 0 and judged.max() <= 1
         return HALF if shares else 0.0
-    return FAR if are_ratings(rated, judged, scale) else 0.0
+    low, high = scale or (rated.min(), rated.max())
+    return FAR * float(high - low) if are_ratings(rated, judged, scale) else 0.0
 
 
 def _names_of_outputs(

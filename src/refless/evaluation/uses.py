@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.evaluation.further import needed_if_steady
 from refless.evaluation.labels import (
     ALARM,
     OTHER_UNITS,
@@ -30,7 +31,6 @@ AGREES = 0.6
 IN_ORDER = 0.8
 SMALL = 0.05  # share of the scale by which a mean may be off
 FEWEST = 10  # labels, to say anything
-MOST_FORECAST = 100  # times the labels that there are; beyond this no number is told
 TOO_FEW = "too few labels"
 NOT_DRAWN = "the ratings do not look drawn at random"
 
@@ -167,21 +167,19 @@ def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) ->
 
 
 def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
-    """With the labels that should tell: the half width falls with their root.
+    """With the labels that should tell.
 
     No number is told if raters are known, as more labels by the same raters tell no more of others.
     """
     if labels.raters is not None:
         return use
-    n = len(labels)
+    if use.answer != "unknown":
+        return use
     low, high = use.estimate.interval
     value = use.estimate.value
     distance = abs(value - use.bar) if distance is None else distance
     half = value - low if value > use.bar else high - value
-    if use.answer != "unknown" or not half > 0 or not distance > 0:
-        return use
-    needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
-    return replace(use, needed=needed if needed <= MOST_FORECAST * n else None)
+    return replace(use, needed=needed_if_steady(len(labels), half, distance))
 
 
 def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:

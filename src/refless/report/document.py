@@ -87,7 +87,8 @@ class Card:
         topic: a word or two that stand for the question; question: one that yes and no answer.
         state: yes, no, with a condition, or open; label: the same in words.
         answer: in at most 20 words.
-        rests: what it rests on; advice: what to do now; command: the line that does it.
+        rests: what it rests on; further: how many more ratings would decide it.
+        unfit: what it may not be used for; advice: what to do now; command: the line that does it.
         figures: pictures that show it.
     """
 
@@ -97,9 +98,17 @@ class Card:
     label: str
     answer: str
     rests: str = ""
+    further: str = ""
+    unfit: str = ""
     advice: str = ""
     command: str = ""
     figures: tuple[Figure, ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """The ratings that would decide it, and what it is not for, a sentence each."""
+        named = {"More ratings": self.further, "Not for": self.unfit}
+        return [f"{title}: {said}" for title, said in named.items() if said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +239,6 @@ def _answers(cards: Iterable[Card]) -> Section:
 
 
 def _advice(card: Card, lead: str) -> Section:
-    """The line on what to do now, with the command that does it."""
+    """The line on what to do now, with the command that does it, and the card's remarks."""
     command = (f"  {card.command}",) if card.command else ()
-    return Section(lines=(f"{lead}: {card.advice}", *command))
+    return Section(lines=(f"{lead}: {card.advice}", *command, *card.remarks))

@@ -7,15 +7,19 @@ from statistics import fmean
 from refless.commands.compare.document import of_apart, swapped, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
+from refless.evaluation.further import most_of
+from refless.evaluation.further_items import further_of
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.units import RatingUnits
-from refless.report.wording import labels
+from refless.report.wording import labels, percent
 
 OPEN = "Cannot be told yet"
 NAME = 24  # letters of a version
 MOST_NAMED = 3  # versions that may be as good
+EQUAL = "a claim that they are equally good: that is not shown either."
+OTHERS = "items or raters of another kind than these."
 OLD = frozenset(  # words in names of versions that are compared with
     {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
 )
@@ -57,6 +61,8 @@ def card_of_two(
         label=label,
         answer=_answer(turned(pair), units, means),
         rests=rests,
+        further=_further(pair, these=field.these),
+        unfit=_unfit(pair),
         advice=_advice(pair),
         command="" if pair.shown else command,
         figures=(_picture(pair, field, units, state),),
@@ -104,12 +110,28 @@ def _advice(pair: Pair) -> str:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
         return "go on as planned, or end: the notes say what that would cost."
-    if pair.further:
-        more = counted(pair.further, "more item")
-        return f"rate {more}: that would tell with 4 of 5 chances."
     if pair.rated < pair.items:
-        return "rate more of the items; even all of them may not tell."
+        return "rate more of the items, drawn at random."
     return "all items are rated: it takes answers to more items."
+
+
+def _further(pair: Pair, *, these: bool) -> str:
+    """The items that would show the difference, in a sentence."""
+    if pair.method == "estimates" and pair.shown:
+        return "some; no rating is behind this answer yet."
+    return further_of(pair, these=these).said
+
+
+def _unfit(pair: Pair) -> str:
+    """Claims that the answer does not carry: of no difference, or of each single item."""
+    better = turned(pair)
+    wins = better.item_wins
+    if not pair.shown:
+        return EQUAL
+    if wins.lower.value > 0:
+        worse = f"{better.second} is lower on {percent(wins.lower.value)} of those rated for both"
+        return f"single items: {worse}."
+    return OTHERS
 
 
 def _picture(pair: Pair, field: Field, units: RatingUnits, state: State) -> Figure:
@@ -141,18 +163,26 @@ def item_differences(field: Field, first: str, second: str) -> list[float]:
 
 
 def card_of_several(
-    comparison: Comparison, units: RatingUnits, figures: Sequence[Figure], command: str
+    comparison: Comparison,
+    field: Field,
+    units: RatingUnits,
+    figures: Sequence[Figure],
+    command: str,
 ) -> Card:
     """The card on the best of several versions.
 
     Args:
-        comparison: the versions; units: of the ratings.
-        figures: that show them; command: as of `card_of_two`.
+        comparison, field, units, command: as of `card_of_two`; figures: that show the versions.
     """
     standings = comparison.standings
     best = standings[0].name
     open_ones = [standing.name for standing in standings[1:] if standing.ranks[0] == 1]
     rated = counted(sum(standing.rated for standing in standings), "rated output")
+    wanted = [
+        further_of(pair, these=field.these)
+        for pair in comparison.pairs
+        if best in {pair.first, pair.second}
+    ]
     pairs = counted(len(comparison.pairs), "pair")
     shown = sum(pair.shown for pair in comparison.pairs)
     apart = "".join(f"{line} " for line in of_apart(comparison.pairs))
@@ -170,6 +200,8 @@ def card_of_several(
         label=label,
         answer=_leader(comparison, open_ones, units),
         rests=f"{apart}Rests on {rated}; a difference is shown for {shown} of {pairs} (Holm).",
+        further=most_of(wanted).said,
+        unfit=EQUAL if open_ones else OTHERS,
         advice=advice,
         command=command if open_ones else "",
         figures=(*figures,),

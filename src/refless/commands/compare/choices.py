@@ -11,6 +11,11 @@ from refless.commands.compare.wins_result import WinsResult
 from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
+from refless.evaluation.rating_distances import (
+    repeated,
+    shares_apart,
+    shares_by_chance,
+)
 from refless.registry.arrays import BoolArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
@@ -55,9 +60,20 @@ def compared_choices(
         choices=int(choices.votes[rows].sum()),
         groups=groups,
         shares=tuple(shares) if len(rates) == 1 else (),
+        alike=_alike(pool),
         raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
         signature=signature,
     )
+
+
+def _alike(pool: RatedPool) -> tuple[float, float] | None:
+    """Shares of two people who choose alike, and of luck; None if nobody chose what another did."""
+    values, text = repeated(pool.ratings)
+    if not len(values):
+        return None
+    (alike,) = shares_apart(values, text, [0.0])
+    (luck,) = shares_by_chance(values, [0.0])
+    return alike, luck
 
 
 def _shares(

@@ -270,8 +270,6 @@ def _of_two(comparison: Comparison) -> list[str]:
     lines = []
     if pair.apart:
         lines.append(SAME_RATERS)
-    elif pair.look is None and not pair.shown and not math.isnan(pair.difference.p):
-        lines.append(_needed(pair, all_rated=comparison.all_rated))
     if pair.left_out:
         items = counted(pair.left_out, "item")
         verb = "is" if pair.left_out == 1 else "are"
@@ -324,28 +322,13 @@ def _rated(pair: Pair) -> str:
     return f"{' and '.join(parts) or 'no ratings'}, out of {pair.items:,}"
 
 
-def _needed(pair: Pair, *, all_rated: bool) -> str:
-    if pair.difference.error == 0:
-        return "All items that are asked about are rated: nothing is left to rate."
-    if all_rated or pair.both_rated == pair.items:
-        return "All items are rated, so only more items could show a difference."
-    size = number(abs(pair.difference.value), among=pair.difference.interval)
-    meant = f"The difference meant is the {size} seen so far, drawn towards 0 as most are smaller."
-    if pair.needed is not None:
-        items = f"about {counted(pair.needed, 'item')}"
-        if pair.paired and pair.one_rated:
-            items = f"both answers to {items}"
-        return f"Ratings of {items} in all should show a difference four times out of five. {meant}"
-    return (
-        f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
-        f"{percent(pair.chance)}; a higher chance takes more items. {meant}"
-    )
-
-
-def differences_section(comparison: Comparison, units: RatingUnits) -> Section:
-    """Each pair; of two systems also by ratings alone."""
+def differences_section(
+    comparison: Comparison, units: RatingUnits, *, gated: bool
+) -> Section:
+    """Each pair; of two systems also by ratings alone, the new one less the old if `gated`."""
     if len(comparison.pairs) == 1:
-        return _one_pair(comparison.pairs[0], units)
+        (pair,) = comparison.pairs
+        return _one_pair(pair if gated else turned(pair), units)
     ranked = [comparison.pairs[k] for k in clearest_pairs(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
@@ -394,7 +377,6 @@ CALLED = {
 
 
 def _one_pair(pair: Pair, units: RatingUnits) -> Section:
-    pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
     second = names[pair.second]

@@ -90,6 +90,7 @@ class CompareResult(Result):
             file, or empty.
         percent: whether ratings are passes and fails.
         next_command: the line that chooses what to rate next.
+        gated: whether the second system is held against the first, whichever leads.
     """
 
     record = CompareRecord
@@ -109,6 +110,7 @@ class CompareResult(Result):
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    gated: bool = False
 
     def claim(self, goal: str = "") -> Claim:
         """The claim of these ratings, for the goal that ends their study."""
@@ -123,7 +125,9 @@ class CompareResult(Result):
         comparison = self.comparison
         if len(comparison.pairs) > 1:
             figures = self._systems().figures
-            return card_of_several(comparison, units, figures, self.next_command)
+            return card_of_several(
+                comparison, self.compared, units, figures, self.next_command
+            )
         (pair,) = comparison.pairs
         apart = of_apart(comparison.pairs)
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
@@ -144,7 +148,9 @@ class CompareResult(Result):
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [
             self._systems(),
-            differences_section(comparison, RatingUnits(self.percent)),
+            differences_section(
+                comparison, RatingUnits(self.percent), gated=self.gated
+            ),
         ]
         if len(pairs) == 1:
             sections.reverse()

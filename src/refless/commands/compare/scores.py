@@ -73,6 +73,7 @@ class ScoresResult(Result):
         metrics, design, margin, these_items, looks: as in `ScoresRecord`.
         fields: what was compared, by metric.
         next_command: the line that chooses what to have rated.
+        gated: as of `CompareResult`.
     """
 
     record = ScoresRecord
@@ -83,6 +84,7 @@ class ScoresResult(Result):
     these_items: bool
     looks: Looks
     next_command: str
+    gated: bool = False
 
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
@@ -129,7 +131,7 @@ class ScoresResult(Result):
         ranked = clearest_first({name: self.metrics[name]})
         entries = []
         for _, pair in ranked[:MOST_PAIRS]:
-            better = turned(pair)
+            better = pair if self.gated else turned(pair)
             title = f"{better.second} over {better.first}"
             line = line_of(title, better.difference)
             entries.append((line, (_p(pair), state_of(pair, self.margin))))

@@ -7,6 +7,7 @@ from typing import Literal
 from refless.commands.compare.card import card_of_several, card_of_two
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
+from refless.evaluation.further import DECIDED
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure
 from refless.report.units import RatingUnits
@@ -14,6 +15,8 @@ from refless.stats.intervals import VERDICTS
 
 State = Literal["different", "alike", "undecided"]
 ADVICE = "have some of these outputs rated: 'refless judge' then tells if people agree."
+
+UNFIT = "a claim about quality: no person has rated these outputs."
 
 
 def card_of(
@@ -36,19 +39,15 @@ def card_of(
     units = RatingUnits({*scores.tolist()} <= {*VERDICTS})
     counts = counted(len(scores), "score")
     rests = f"Rests on {counts} in '{name}', which are not people's ratings."
-    if len(comparison.pairs) > 1:
-        card = card_of_several(comparison, units, figures, command)
-        return replace(
-            card,
-            question=f"Does one version have the highest {name}?",
-            rests=rests,
-            advice=ADVICE,
-            command=command,
-        )
-    card = card_of_two(comparison, field, units, rests, command, by=f" by {name}")
-    (pair,) = comparison.pairs
-    card = replace(card, advice=ADVICE, command=command)
-    if state_of(pair, margin) != "alike":
+    (pair, *others) = comparison.pairs
+    if others:
+        card = card_of_several(comparison, field, units, figures, command)
+        question = f"Does one version have the highest {name}?"
+        card = replace(card, question=question, rests=rests)
+    else:
+        card = card_of_two(comparison, field, units, rests, command, by=f" by {name}")
+    card = replace(card, unfit=UNFIT, advice=ADVICE, command=command)
+    if others or state_of(pair, margin) != "alike":
         return card
     ends = units.ends(pair.difference.interval, "to")
     return replace(
@@ -56,6 +55,7 @@ def card_of(
         question=f"Are they alike within {margin:g} by {name}?",
         state="yes",
         label=f"Yes, within {margin:g}",
+        further=DECIDED,
         answer=f"They differ by less than {margin:g}: {ends} {units.name}.",
     )
 

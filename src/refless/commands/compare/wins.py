@@ -11,9 +11,10 @@ import numpy as np
 from refless.data.choices import SCALE, Choices
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.answers import Answer
 from refless.stats.contrast import mean_of
 from refless.stats.corrections import holm
-from refless.stats.intervals import Interval
+from refless.stats.intervals import VERDICTS, Interval
 
 LEVEL = 0.05
 EVEN = 0.5
@@ -38,6 +39,17 @@ class Rate:
     centre: float
     choices: int
     clusters: int
+
+    @property
+    def answer(self) -> Answer:
+        """The same as an answer, which can be held against other bars."""
+        return Answer(
+            value=self.rate,
+            error=self.error,
+            freedom=self.freedom,
+            centre=self.centre,
+            bounds=VERDICTS,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

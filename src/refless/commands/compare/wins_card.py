@@ -5,8 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.card import MOST_NAMED, NAME, OPEN, is_older
+from refless.commands.compare.card import (
+    EQUAL,
+    MOST_NAMED,
+    NAME,
+    OPEN,
+    OTHERS,
+    is_older,
+)
 from refless.commands.compare.wins import EVEN, Wins
+from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN
+from refless.evaluation.further_items import further_choices
 from refless.registry.plural import counted, first_of
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import preference_picture
@@ -32,14 +41,22 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
     state: State = "open"
     label = OPEN
     better = None
-    if wins.shown and rate > EVEN:
+    unfit = EQUAL
+    further = NOTHING_MORE
+    if not wins.shown:
+        by_item = wins.by_item
+        further = further_choices(by_item.answer, by_item.clusters, EVEN, EVEN)
+    elif rate > EVEN:
         state = "yes"
         label = "Yes"
         better = second
-    elif wins.shown:
+    else:
         state = "no"
         better = names[wins.first]
         label = f"No, {better} is"
+    if wins.shown:
+        lost = percent(min(rate, 1 - rate))
+        unfit = f"single choices: {lost} go the other way, ties half."
     picture = preference_picture(
         (wins.first, wins.second),
         rate,
@@ -55,6 +72,8 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         label=label,
         answer=_answer(wins, second),
         rests=rests,
+        further=further.said,
+        unfit=unfit,
         advice=MORE if better is None else f"take {better}.",
         figures=(picture,),
     )
@@ -115,6 +134,8 @@ def card_of_several(
         label=label,
         answer=answer,
         rests=f"{rests} A preference is shown in {shown} of {pairs} (Holm).{held}",
+        further=DECIDED if state == "yes" else UNKNOWN,
+        unfit=OTHERS if state == "yes" else EQUAL,
         advice=advice,
         figures=(*figures,),
     )

@@ -23,7 +23,7 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import p_value, with_interval
+from refless.report.wording import p_value, percent, with_interval
 
 NAME = 32  # columns of a terminal
 
@@ -57,6 +57,8 @@ class WinsResult(Result):
     Attributes:
         wins: of every two systems that people chose between.
         choices, groups, board, shares: as in `WinsRecord`; raters: choices by rater.
+        alike: share of two people's choices on one pair that are alike, and what luck gives; None
+            if nobody chose what another did.
     """
 
     record = WinsRecord
@@ -65,6 +67,7 @@ class WinsResult(Result):
     groups: int
     board: Board | None = None
     shares: tuple[float, ...] = ()
+    alike: tuple[float, float] | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
 
     def claim(self, goal: str = "") -> Claim:
@@ -76,6 +79,9 @@ class WinsResult(Result):
         rests = (
             f"Rests on {counted(self.choices, 'choice')} by people on {self._sources}."
         )
+        if self.alike is not None:
+            alike, luck = map(percent, self.alike)
+            rests += f" Two people choose alike in {alike}; luck gives {luck}."
         if len(self.wins) == 1 and self.board is None:
             return card_of_two(self.wins[0], self.shares, rests)
         return card_of_several(

@@ -216,6 +216,8 @@ class ExplainResult(Result):
             label=LABELS[state],
             answer=f"{answer}.",
             rests=f"Rated texts have {number(mean, 2)} on average. {count}".strip(),
+            further="those of other texts hardly settle it: have this one rated.",
+            unfit="a decision about this text: one estimate says little.",
             advice="read the rated texts that it rests on; decide by the mean of many outputs.",
             figures=self._pictures(mean),
         )

@@ -1,8 +1,8 @@
 """The answer of `gate` as a card: its verdict, the difference beside what is allowed, what next."""
 
-from refless.commands.compare.card import item_differences
+from refless.commands.compare.card import OTHERS, item_differences
 from refless.commands.compare.result import CompareResult
-from refless.commands.gate.measures import Further
+from refless.evaluation.further import Further
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.result import GateRecord
@@ -31,6 +31,12 @@ def card_of(
     advice = {
         "passed": f"let {new} take the place of {old}.",
         "failed": f"keep {old}, and look at the outputs in which {new} is worse.",
+        "undecided": f"keep {old} until it is decided.",
+    }
+    unfit = {
+        "passed": f"a claim that {new} is better: this gate does not ask that.",
+        "failed": OTHERS,
+        "undecided": f"a claim that {new} is worse, or as good.",
     }
     return Card(
         topic=f"{new} in the place of {old}",
@@ -39,7 +45,9 @@ def card_of(
         label=sentence(gate.verdict),
         answer=f"{sentence(gate.reason)}.",
         rests=rests,
-        advice=advice.get(gate.verdict, f"{further.advice}."),
+        further=further.said,
+        unfit=unfit[gate.verdict],
+        advice=advice[gate.verdict],
         figures=figures,
     )
 

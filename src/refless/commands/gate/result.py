@@ -9,7 +9,8 @@ from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
 from refless.commands.gate.card import card_of, picture_of
-from refless.commands.gate.measures import NOTHING_MORE, Further, GateMeasure
+from refless.commands.gate.measures import GateMeasure
+from refless.evaluation.further import NOTHING_MORE, Further, most_of
 from refless.report.document import Card, Document, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -92,9 +93,7 @@ class GateResult(Result):
         """More data that would decide; of several measures the one that takes most."""
         if self.gate.verdict != "undecided":
             return NOTHING_MORE
-        wanted = [measure.further for measure in self.measures]
-        unknown = [further for further in wanted if further.count is None]
-        return next(iter(unknown), max(wanted, key=lambda further: further.count or 0))
+        return most_of(measure.further for measure in self.measures)
 
     @property
     def interval(self) -> Interval:
@@ -108,7 +107,7 @@ class GateResult(Result):
         said = f"{sentence(self.gate.reason)}."
         if self.gate.verdict != "undecided":
             return said
-        return f"{said} {sentence(self.further.advice)}."
+        return f"{said} More ratings: {self.further.said}"
 
     def card(self) -> Card:
         """The answer with its picture."""

@@ -1,6 +1,7 @@
 """gate: may the new system take the place of the old one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from refless.commands.compare.choices import compared_choices
@@ -140,6 +141,8 @@ def gate(
             seed=seed,
             next_command="",
         )
+    if not isinstance(compared, WinsResult):
+        compared = replace(compared, gated=True)
     measures = measures_of(compared, margin)
     record = decided_by(measures, systems, margin)
     note(record.reason)

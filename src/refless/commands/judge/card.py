@@ -7,7 +7,8 @@ from refless.commands.judge.audit import Audit
 from refless.commands.judge.licence import Licence
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs
-from refless.evaluation.uses import FILTER, Use
+from refless.evaluation.further import DECIDED, if_steady, if_steady_said
+from refless.evaluation.uses import FILTER, PURPOSES, Use
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
@@ -20,9 +21,9 @@ from refless.report.wording import exact_percent, number, percent
 OPEN = "Cannot be told yet"
 QUESTION = "Can {} decide alone?"
 WEAK = 0.4
-STATES: dict[str, State] = {"yes": "yes", "no": "no"}  # of answers; others are open
+STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
-    "yes": "let it filter outputs of this kind. {} says from which scores on few are wrong.",
+    "with": "ask with {} from which scores on few are wrong.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "rate more of what it scored, drawn at random.",
 }
@@ -32,7 +33,12 @@ ONE_SIDED = (
     "People are so often of one mind here that deciding all texts one way, unread, would keep the "
     "promise too."
 )
-LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
+OTHERS = "outputs of another kind than these, or another prompt or model of the judge."
+LABELS: dict[State, str] = {
+    "with": "Only with a limit on errors",
+    "no": "No, not alone",
+    "open": OPEN,
+}
 
 
 def card_of(
@@ -61,6 +67,9 @@ def card_of(
         return _licensed(audit.name, audit.licence, command, picture)
     use = next(use for use in audit.uses if use.purpose == FILTER)
     state = STATES.get(use.answer, "open")
+    further = DECIDED
+    if state == "open":
+        further = if_steady_said(use.needed, audit.n, "rated output")
     return Card(
         topic=audit.name,
         question=QUESTION.format(audit.name),
@@ -68,6 +77,8 @@ def card_of(
         label=LABELS[state],
         answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
         rests=_rests(audit, use),
+        further=further,
+        unfit=_unfit(audit.uses),
         advice=ADVICE[state].format(called("at_most_wrong", 0.1)),
         command=command if state == "no" else "",
         figures=(picture,),
@@ -97,13 +108,16 @@ def card_of_runs(
         f"{NUMBERS[runs.measure].title} with people: {number(runs.single.value, 2)} by one run, "
         f"{number(runs.together.value, 2)} by all together."
     )
+    outputs = counted(runs.n, "output")
     return Card(
         topic="runs",
         question="Does the judge say the same each time?",
         state=state,
         label=RUNS[state],
         answer=answer,
-        rests=f"Rests on {counted(runs.n, 'output')} that all runs scored. {agreement}",
+        rests=f"Rests on {outputs} that all runs scored. {agreement}",
+        further=if_steady(same, (low, high), SAME, runs.n, "output"),
+        unfit="a claim that it is right: it may repeat its mistakes.",
         advice="one run will do." if state == "yes" else "take several runs together.",
         figures=_of_runs(columns, of_verdicts=of_verdicts),
     )
@@ -168,6 +182,8 @@ def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Car
         label=label,
         answer=_decides(licence, decided),
         rests=rests,
+        further=_labels(licence),
+        unfit="deciding any output alone." if licence.undefined else OTHERS,
         advice=_next(licence),
         command="" if licence.undefined else command,
         figures=(picture,),
@@ -193,16 +209,21 @@ def _next(licence: Licence) -> str:
         return "save this result with -o FILE.json, and let it decide new outputs."
     if not licence.curve:
         return "rate rows that are drawn at random from all."
-    if licence.needed is None:
-        return "leave all to people: more ratings may not help."
-    return (
-        f"leave all to people, or rate more: about {licence.needed:,} texts should do."
-    )
+    return "leave all to people, or rate more."
+
+
+def _labels(licence: Licence) -> str:
+    """The number of rated texts would license some, in a sentence."""
+    if not licence.undefined:
+        return DECIDED
+    if licence.curve and licence.needed is None:
+        return "not within reach: they may not help."
+    return if_steady_said(licence.needed, licence.n, "rated text")
 
 
 def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
-    if state == "yes":
-        return "Yes: it agrees with people on single outputs."
+    if state == "with":
+        return "It agrees with people on single outputs, but nothing limits its errors yet."
     if state == "no":
         tells = "it does not tell good from bad well enough"
         if use.estimate.value < WEAK:
@@ -224,6 +245,16 @@ def _rests(audit: Audit, use: Use) -> str:
     ends = f"{number(low, 2)} to {number(high, 2)}"
     value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
     return f"{on}: {value}, where {use.bar:g} is needed."
+
+
+def _unfit(uses: Sequence[Use]) -> str:
+    """The uses that it is not shown to be fit for without people."""
+    tasks = [
+        PURPOSES[use.purpose].short
+        for use in uses
+        if use.answer != "yes" and not use.estimate.undefined
+    ]
+    return f"use without people to {' or '.join(tasks)}." if tasks else OTHERS
 
 
 def _faults(audit: Audit, units: RatingUnits) -> list[str]:

@@ -15,37 +15,6 @@ NAME = 22  # columns of a terminal
 AXIS = "share of all rows that the judge decides"
 
 
-def licence_sentence(name: str, licence: Licence) -> str:
-    """The texts that a judge may decide alone, or why it may decide none."""
-    promise = licence.promise
-    share = exact_percent(promise.at_most_wrong)
-    sure = exact_percent(promise.sure)
-    if licence.undefined:
-        return (
-            f"{name} may decide nothing alone: {licence.undefined}.{_remedy(licence)}"
-        )
-    parts = []
-    if licence.passes.chosen is not None:
-        parts.append(f"pass texts from {licence.passes.threshold:.4g} on")
-    if licence.fails.chosen is not None:
-        parts.append(f"fail texts up to {licence.fails.threshold:.4g}")
-    decided = percent(1 - licence.people)
-    return (
-        f"{name} may {' and '.join(parts)} alone, {decided} of all rows; people decide the other "
-        f"{percent(licence.people)}. Of those that it decides either way at most {share} are "
-        f"wrong, with {sure} confidence, if outputs are like the rated texts."
-    )
-
-
-def _remedy(licence: Licence) -> str:
-    """The labels that would do, or that more may not help; "" if other labels are needed."""
-    if not licence.curve:
-        return " Rate rows that are drawn at random from all."
-    if licence.needed is None:
-        return " More ratings may not help."
-    return f" About {licence.needed:,} rated texts should."
-
-
 def licence_sections(licence: Licence | None) -> tuple[Section, ...]:
     """The share that one judge would decide under other promises; nothing without a licence."""
     if licence is None or not licence.curve:

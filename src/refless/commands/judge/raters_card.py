@@ -1,12 +1,16 @@
 """The answer of `judge` on ratings alone as a card: how far raters agree, beside luck."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from refless.commands.judge.rater_agreement import RaterAgreement
 from refless.data.records import Ratings
-from refless.registry.arrays import FloatArray, IntArray
+from refless.evaluation.further import if_steady
+from refless.evaluation.rating_distances import (
+    repeated,
+    shares_apart,
+    shares_by_chance,
+)
+from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
 from refless.report.document import Card, State
 from refless.report.pictures import Bar, bars_picture
@@ -34,6 +38,11 @@ LABELS: dict[State, str] = {
     "no": "No, only weakly",
     "open": "Cannot be told yet",
 }
+UNFIT: dict[State, str] = {
+    "yes": "a claim that they are right: people may err together.",
+    "no": "trust in single ratings: average several of each text.",
+    "open": "a claim that they agree, or that they do not.",
+}
 ADVICE: dict[State, str] = {
     "yes": "see who differs, and which texts they dispute.",
     "no": "let them talk about the texts that they dispute, and rate again.",
@@ -53,6 +62,10 @@ def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
         label=LABELS[state],
         answer=_answer(alpha, state, bars),
         rests=_rests(agreement),
+        further=if_steady(
+            alpha.value, alpha.interval, TENTATIVE, agreement.n, "text with two ratings"
+        ),
+        unfit=UNFIT[state],
         advice=ADVICE[state],
         figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),
     )
@@ -91,12 +104,11 @@ def _rests(agreement: RaterAgreement) -> str:
 
 def _bars(ratings: Ratings) -> list[Bar]:
     """Pairs of ratings of one text by how far apart they are; none without such pairs."""
-    several = np.bincount(ratings.text)[ratings.text] > 1
-    values = ratings.values[several]
+    values, text = repeated(ratings)
     if not len(values) or not np.ptp(values):
         return []
     steps = _steps(values)
-    apart = shares_apart(values, ratings.text[several], steps)
+    apart = shares_apart(values, text, steps)
     chance = shares_by_chance(values, steps)
     return [
         Bar(name=name, share=share, chance=luck)
@@ -117,41 +129,3 @@ def _names(steps: list[float]) -> list[str]:
         return [SAME, *(f"{step:g} apart" for step in steps[1:])]
     starts = [0.0, *steps[:-1]]
     return [f"{a:.3g} to {b:.3g}" for a, b in zip(starts, steps, strict=True)]
-
-
-def shares_apart(values: FloatArray, text: IntArray, steps: list[float]) -> list[float]:
-    """The share of pairs of ratings of one text with at most each distance, and more than the last.
-
-    A text counts as often as it has ratings, as in Krippendorff's alpha (2004, page 219).
-
-    Args:
-        values, text: [n] ratings, and the text of each, which has two or more.
-        steps: the largest distances, upwards.
-    """
-    order = np.argsort(text, kind="stable")
-    values = values[order]
-    text = text[order]
-    size = np.bincount(text)[text]
-    below = np.zeros(len(steps))
-    for lag in range(1, int(size.max())):
-        same = text[lag:] == text[:-lag]
-        apart = np.abs(values[lag:] - values[:-lag])[same]
-        weight = 1.0 / (size[lag:][same] - 1)
-        below += [weight[apart <= step * (1 + 1e-12)].sum() for step in steps]
-    return _between(2 * below / len(values))
-
-
-def shares_by_chance(values: FloatArray, steps: list[float]) -> list[float]:
-    """The same of every two of these ratings, of whatever texts."""
-    values = np.sort(values)
-    n = len(values)
-    below = []
-    for step in steps:
-        ends = np.searchsorted(values, values + step * (1 + 1e-12), side="right")
-        below.append(2 * float((ends - np.arange(n) - 1).sum()) / (n * (n - 1)))
-    return _between(np.array(below))
-
-
-def _between(below: FloatArray) -> list[float]:
-    """Shares up to each step less those up to the one before."""
-    return [float(b - a) for a, b in pairwise([0.0, *below.tolist()])]

@@ -18,7 +18,6 @@ from refless.commands.judge.document import (
 )
 from refless.commands.judge.licence_shown import (
     licence_sections,
-    licence_sentence,
     licences_section,
 )
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
@@ -171,11 +170,6 @@ class JudgeResult(Result):
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
-        notes += [
-            licence_sentence(audit.name, audit.licence)
-            for audit in self.audits
-            if audit.licence is not None
-        ]
         if self.audits and not self._of_verdicts:
             notes.append(nearest_to_people(self.meta.segments))
         notes += allowed(len(self.scores), "metric")

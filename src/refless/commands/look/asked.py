@@ -1,7 +1,7 @@
 """The rows of `refless FILE`, and the questions that other commands answer about them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -23,6 +23,7 @@ from refless.report.result import Result
 from refless.report.wording import sentence
 
 OPEN = "Cannot be told yet"
+CHOSEN = ("source", "system", "text", "annotator")  # roles of columns of choices
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")
 
@@ -67,6 +68,9 @@ class Asked:
         given = reader.to_reading().scale
         pool = read.pool
         scale = given if given or pool is None else pool.scale or _likely(pool)
+        if pool is not None and are_choices(pool):
+            scale = given
+            seen = _of_choices(seen)
         guessed = given is None and scale is not None
         known = {**options, "scale": scale} if guessed else options
         said = {*read.notes}
@@ -125,6 +129,12 @@ class Asked:
         first = parameters[0].name
         values = {first: self.rows, **self.options, **more}
         return Call(function.__name__, parameters, values).line()
+
+
+def _of_choices(seen: Overview) -> Overview:
+    """Choices with what they are of; their rows, two of each, have names that no file has."""
+    columns = [replace(one, name="") for one in seen.columns if one.role in CHOSEN]
+    return replace(seen, n_rows=seen.n_rows // 2, columns=tuple(columns))
 
 
 def _likely(pool: RatedPool) -> Scale | None:

@@ -97,8 +97,9 @@ class LookResult(Result):
             for column in self.seen.columns
         )
         header = ("role", "column", "missing", "example")
-        n_columns = counted(len(self.seen.columns), "column")
-        title = f"What was read: {counted(self.seen.n_rows, 'row')}, {n_columns}"
+        title = f"What was read: {counted(self.seen.n_rows, 'row')}"
+        if all(column.name for column in self.seen.columns):
+            title += f", {counted(len(self.seen.columns), 'column')}"
         table = Table(header=header, rows=rows, numeric=(False, False, True, False))
         return Section(title=title, lines=self._scale(), table=table)
 

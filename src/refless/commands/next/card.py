@@ -19,6 +19,8 @@ QUESTIONS = {
     "best": "Is the best version known?",
 }
 UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
+TAUGHT = "a mean of these outputs as if it were of all: they are no random draw."
+NO_VERDICT = "a verdict: it says what to rate, not what is better."
 NOTHING_RATED = "nothing is rated yet"
 
 
@@ -40,6 +42,8 @@ def card_of(choice: Choice, advice: str, command: str, *, rated: bool) -> Card:
         label=label,
         answer=_answer(choice, rated=rated),
         rests=_rests(choice),
+        further=_further(choice),
+        unfit=TAUGHT if choice.way == "telling" else NO_VERDICT,
         advice=advice,
         command=command,
         figures=_pictures(choice),
@@ -107,18 +111,22 @@ def _rests(choice: Choice) -> str:
     rests = f"Chosen {how}: {chosen}."
     if choice.already:
         rests = f"{rests[:-1]}, beside {choice.already:,} rated already."
-    if not choice.curve:
-        return rests
+    return rests
+
+
+def _further(choice: Choice) -> str:
+    """The ratings that settle the question, in a sentence; "" if none are forecast."""
+    if choice.race is not None or not choice.curve:
+        return ""
+    unit = UNITS[choice.goal]
     within = f"±{number(choice.within, 2)}"
     first = choice.curve[0]
     if first.n == 0 and first.width <= choice.within:
-        return f"{rests} It is known to {within} already."
+        return f"not needed: it is known to {within} already."
     if choice.needed:
         more = "more " if choice.already else ""
-        return f"{rests} About {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
-    return (
-        f"{rests} Not even all of them settle it to {within}: that takes more {unit}s."
-    )
+        return f"about {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
+    return f"not even all of them settle it to {within}: that takes more {unit}s."
 
 
 def _pictures(choice: Choice) -> tuple[Figure, ...]:

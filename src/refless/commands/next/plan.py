@@ -123,7 +123,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
-        looks: at the difference as ratings arrive; empty if none are planned.
+        looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
     record = PlanRecord
@@ -131,6 +131,7 @@ class PlanResult(Result):
     of_ratings: bool
     assumed: str
     looks: tuple[LookStep, ...] = ()
+    draws: str = ""
 
     def card(self) -> Card:
         """The answer with its picture."""
@@ -142,8 +143,9 @@ class PlanResult(Result):
             state="open" if beyond else "yes",
             label="Not within reach" if beyond else "Yes",
             answer=self._verdict(largest),
+            unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
-            command=f"refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv",
+            command=f"{self.draws} -n {largest.ratings} -o to-rate.csv",
             figures=(self._picture(),),
         )
 

@@ -14,8 +14,8 @@ from refless.commands.next.raters_file import argilla_records, label_studio_task
 from refless.commands.side_by_side import side_by_side
 from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
+from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, confidence_said
-from refless.registry.plural import counted
 from refless.registry.signature import digest_of
 from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
@@ -25,9 +25,7 @@ from refless.report.wording import (
     about,
     clipped,
     number,
-    percent,
 )
-from refless.stats.assurance import SURE
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there
@@ -209,27 +207,13 @@ class NextResult(Result):
         """The word "more" before numbers of ratings, if there are some already."""
         return "more " if self.choice.already else ""
 
-    def _ratings(self, n: int) -> str:
-        """`80 ratings`, or `80 items (160 ratings)` of two answers each; `80 more ratings`."""
-        if self.choice.goal != "compare":
-            return counted(n, f"{self._more}rating")
-        size = len(self.choice.rows) / self.choice.n
-        items = counted(n, f"{self._more}item")
-        return f"{items} ({counted(round(n * size), 'rating')})"
-
     def _shows(self) -> tuple[str, ...]:
-        """The difference of the two systems by today's ratings, and how many would show it."""
+        """The difference of the two systems by today's ratings, and how many more would show it."""
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
-        by = of_pair(pair)
-        if pair.further:
-            ratings = self._ratings(pair.further)
-            by += f" About {ratings} should show a difference four times out of five."
-        elif pair.chance < SURE:
-            every = f"Ratings of all {counted(self.choice.units, self._unit)}"
-            by += f" {every} should show a difference with a chance of {percent(pair.chance)}."
-        return (by,)
+        further = further_of(pair, these=self.these_items).said
+        return (of_pair(pair), f"To show the difference: {further}")
 
     def _about(self) -> tuple[str, ...]:
         """The question that the width answers, in words."""

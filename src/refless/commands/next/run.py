@@ -22,6 +22,7 @@ from refless.commands.next.best import (
     to_rate,
 )
 from refless.commands.next.plan import (
+    OF_PLANS,
     PlanResult,
     Study,
     check_plan,
@@ -231,10 +232,17 @@ def next(  # noqa: A001 - the command's name
 
 def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
     """The plan of a study; rated rows, if there are any, tell the scale and the spread."""
+    draws = this_call().line(
+        **dict.fromkeys((*OF_PLANS, "within", "looks", "n")),
+        outputs="FILE" if rated is None else rated,
+        plan=False,
+        goal="mean",
+    )
     if rated is None:
-        return planned(study, None, seed)
+        return replace(planned(study, None, seed), draws=draws)
     pool = rated_of(rated, rows)[0]
-    return planned(replace(study, scale=pool.scale), pilot_read(pool), seed)
+    study = replace(study, scale=pool.scale)
+    return replace(planned(study, pilot_read(pool), seed), draws=draws)
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from refless.commands.pairs.pairwise import COIN, Judge, Pairwise
 from refless.commands.validate.verdict import resting_on
+from refless.evaluation.further import DECIDED, first_open, if_steady
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.wording import labels, percent
@@ -15,6 +16,7 @@ NAME = 24  # letters of a score
 PICKS = "picks the text that people preferred"
 OPEN = "Cannot be told yet"
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
+UNFIT = "any decision: estimates are not shown to tell more than simpler means."
 OF_SCORES: dict[State, str] = {
     "yes": "use it to compare versions, with people's choices beside it.",
     "open": "have more choices made, on other sources.",
@@ -49,6 +51,7 @@ def card_of_estimates(
         picture: of all of them; command: the line that estimates new texts.
     """
     first = result.judges[0]
+    decided = result.pairs - result.even
     rivals = [
         judge
         for judge in result.judges
@@ -59,9 +62,9 @@ def card_of_estimates(
     right = _right(first)
     answer = f"{right}, but {rival.name} may do as well."
     advice = OF_ESTIMATES
-    if result.pairs - result.even < FEWEST:
-        decided = counted(result.pairs - result.even, "decided pair")
-        answer = f"Not known: {decided} are too few to tell."
+    if decided < FEWEST:
+        pairs = counted(decided, "decided pair")
+        answer = f"Not known: {pairs} are too few to tell."
     elif rival.gap_interval[1] < 0:
         state = "no"
         answer = f"No: {rival.name} is right more often, in {percent(rival.accuracy)}."
@@ -72,6 +75,11 @@ def card_of_estimates(
     elif worth_using(result, baselines):
         state = "yes"
         answer = f"{right}, more often than {rival.name}."
+    further = DECIDED
+    if state == "open":
+        than_coin = (first.accuracy, first.interval, EVEN)
+        than_rival = (rival.gap, rival.gap_interval, 0.0)
+        further = first_open((than_coin, than_rival), decided, "decided pair")
     return Card(
         topic="estimates",
         question="Do estimates tell which text people prefer?",
@@ -79,6 +87,8 @@ def card_of_estimates(
         label=LABELS[state],
         answer=answer,
         rests=_rests(result, f"{first.name}, which has learned from other sources"),
+        further=further,
+        unfit=_unfit(first) if state == "yes" else UNFIT,
         advice=advice[state],
         command=command if state == "yes" else "",
         figures=(picture,),
@@ -89,6 +99,7 @@ def card_of_scores(result: Pairwise, picture: Figure) -> Card:
     """The card on the score that is right most often, as far as can be told."""
     top = result.judges[0]
     several = len(result.judges)
+    decided = result.pairs - result.even
     low, high = of_best(top.accuracy, top.interval, several, result.groups)
     name = labels([top.name], NAME)[top.name]
     ends = f"({percent(low)} to {percent(min(high, 1.0))})"
@@ -110,9 +121,15 @@ def card_of_scores(result: Pairwise, picture: Figure) -> Card:
         label=LABELS[state],
         answer=answer,
         rests=_rests(result, ""),
+        further=if_steady(top.accuracy, (low, high), EVEN, decided, "pair"),
+        unfit=_unfit(top),
         advice=OF_SCORES[state],
         figures=(picture,),
     )
+
+
+def _unfit(judge: Judge) -> str:
+    return f"single pairs: it is wrong in {percent(1 - judge.accuracy)} of them."
 
 
 def _right(judge: Judge) -> str:

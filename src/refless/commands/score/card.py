@@ -37,6 +37,8 @@ def card_of(
         label="As far as estimates hold" if mean.n_scored else "Cannot be told yet",
         answer=answer,
         rests=f"Rests on estimates by {name}, which {abstains(1 - mean.coverage)}.",
+        further="'refless validate' says whether there are enough.",
+        unfit="a decision about a single output: one estimate says little.",
         advice="ask 'refless validate' whether to trust estimates from these rated texts.",
         figures=(*figures,),
     )

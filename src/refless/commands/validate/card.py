@@ -7,6 +7,7 @@ import numpy as np
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.verdict import worth_using
 from refless.evaluation.baselines import CONSTANT
+from refless.evaluation.further import DECIDED, first_open
 from refless.evaluation.jackknife import FEWEST
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
@@ -23,6 +24,8 @@ CAPTION = (
     "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
     "lie along the dashed line; along the flat one they tell no more than the average."
 )
+NOTHING_SHOWN = "any decision: estimates are not shown to know more than the average."
+UNFIT: dict[State, str] = {"no": NOTHING_SHOWN, "open": NOTHING_SHOWN}
 ADVICE: dict[State, str] = {
     "yes": "estimate new outputs, and decide by the mean of many.",
     "no": "do not use these estimates; rate outputs, or ask again with more ratings.",
@@ -62,6 +65,8 @@ def card_of(
         label=LABELS[state],
         answer=answer,
         rests=f"Rests on {scored} rated outputs, each estimated without its rating: off by {off}.",
+        further=DECIDED if state != "open" else _further(table),
+        unfit=UNFIT.get(state, f"single outputs: each may be off by {off} or more."),
         advice=ADVICE[state],
         command=command if state == "yes" else "",
         figures=(_picture(people, estimates, unit, average),),
@@ -86,6 +91,16 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
     if not worth_using(table):
         return "open", f"Better than {guess}, but {rival.name} may do as well."
     return "yes", f"Yes: better than {guess}, for every output."
+
+
+def _further(table: Leaderboard) -> str:
+    """The rated outputs that would tell whether estimates help, in a sentence."""
+    line = table.first
+    flat = [each for each in table.methods if each.name == CONSTANT]
+    numbers = [(each.saved, each.saved_interval, 0.0) for each in flat]
+    numbers.append((line.spearman, line.spearman_interval, 0.0))
+    numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))
+    return first_open(numbers, line.n_scored, "rated output")
 
 
 def _picture(

@@ -203,9 +203,21 @@ def links(store: Store, result: RateResult) -> list[str]:
 
 
 def _address(where: Where) -> str:
-    """The address for a browser on this machine."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(where.host, where.host)  # noqa: S104
+    """The address for a browser: in this machine's network if it listens there."""
+    host = {"0.0.0.0": _own_address(), "::": "::1"}.get(where.host, where.host)  # noqa: S104
     return f"http://{f'[{host}]' if ':' in host else host}:{where.port}"
+
+
+def _own_address() -> str:
+    """This machine's address in its network; 127.0.0.1 without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(
+                ("192.0.2.1", 9)
+            )  # which sends nothing: it only chooses a way
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
 
 
 class Server(uvicorn.Server):

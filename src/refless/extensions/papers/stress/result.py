@@ -163,6 +163,7 @@ def _card(stressed: Stressed) -> Card:
         state=state,
         label=LABELS[state],
         answer=answer,
+        unfit="a claim of human parity, or that small differences matter.",
         advice=ADVISED[state],
         figures=_pictures(stressed),
     )

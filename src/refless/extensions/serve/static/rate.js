@@ -221,7 +221,7 @@ function progressed(found) {
   if (found.ahead) ahead = found.ahead;
   if (!found.progress) return;
   const { done, left } = found.progress;
-  const more = left && found.unit ? `, about ${left} to go` : "";
+  const more = left && found.unit ? `, your share of the rest: about ${left}` : "";
   $("progress").textContent = `${done} done${more}`;
   $("done").max = Math.max(1, done + left);
   $("done").value = done;

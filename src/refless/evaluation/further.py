@@ -1,0 +1,101 @@
+"""The number of ratings that would decide, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.registry.plural import counted
+from refless.stats.intervals import Interval
+
+MOST = 100  # times what there is; beyond this no number is told
+REACH = 20  # times the items that there are: more are out of reach
+DECIDED = "not needed for this answer."
+UNKNOWN = "too little is known to tell how many would decide it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Further:
+    """The data that would decide with a chance of four in five.
+
+    Attributes:
+        count: items to rate, of those that there are, or items beyond them; 0 if it is decided;
+            None if that is out of reach.
+        of: which of these it is; "" if too little is known to tell.
+    """
+
+    count: int | None = None
+    of: Literal["", "ratings", "items"] = ""
+
+    @property
+    def said(self) -> str:
+        """The number, or why there is none, in a sentence."""
+        if self.count == 0:
+            return DECIDED
+        if not self.of:
+            return UNKNOWN
+        if self.count is None and self.of == "ratings":
+            return "not within reach: ratings of all these items may not decide it."
+        if self.count is None:
+            return (
+                f"not within reach: even {REACH} times as many items may not decide it."
+            )
+        asked = f"about {counted(self.count, 'more item')}"
+        if self.of == "items":
+            asked = f"about {counted(self.count, 'new item')}, all of them rated,"
+        return f"{asked} would decide it with 4 of 5 chances."
+
+
+NOTHING_MORE = Further(count=0)
+
+
+def most_of(wanted: Iterable[Further]) -> Further:
+    """The one that takes most; one of an unknown number if there is any."""
+    return max(wanted, key=lambda one: math.inf if one.count is None else one.count)
+
+
+def if_steady(value: float, interval: Interval, bar: float, n: int, noun: str) -> str:
+    """The data that would put the interval of a number on one side of a bar, in a sentence.
+
+    Args:
+        value, interval: the number, by n of a noun; bar: that it is held against.
+    """
+    low, high = interval
+    if low >= bar or high < bar:
+        return DECIDED
+    half = value - low if value > bar else high - value
+    return if_steady_said(needed_if_steady(n, half, abs(value - bar)), n, noun)
+
+
+def first_open(
+    numbers: Iterable[tuple[float, Interval, float]], n: int, noun: str
+) -> str:
+    """The same of the first number of several, each with its bar, that is not decided."""
+    said = (if_steady(*number, n, noun) for number in numbers)
+    return next((line for line in said if line != DECIDED), UNKNOWN)
+
+
+def if_steady_said(needed: int | None, n: int, noun: str) -> str:
+    """The same, of a number that is known: how many in all, beside the n that there are."""
+    if needed is None:
+        return UNKNOWN
+    more = counted(needed - n, f"more {noun}")
+    return f"about {more} would decide it, if the numbers stay as they are."
+
+
+def needed_if_steady(n: int, half: float, distance: float) -> int | None:
+    """Units with which half an interval is no wider than a distance: it falls with their root.
+
+    Args:
+        n: units behind it today; half: half its width today.
+        distance: of the number from what it is held against.
+
+    Returns:
+        More than n; None of many times n, or if the interval or the distance is undefined or 0.
+    """
+    if not half > 0 or not distance > 0:
+        return None
+    needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
+    return needed if needed <= MOST * n else None

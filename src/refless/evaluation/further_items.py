@@ -1,0 +1,78 @@
+"""More items that would decide a difference of two systems, or a preference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from refless.evaluation.comparing import Pair
+from refless.evaluation.further import NOTHING_MORE, REACH, Further
+from refless.evaluation.outlook import outlook
+from refless.stats.answers import Answer
+from refless.stats.forecast import Forecast, Progress, Today
+
+
+def further_of(pair: Pair, bar: float = 0.0, *, these: bool) -> Further:
+    """More ratings of the items that there are; if they would not do, more items.
+
+    Args:
+        pair: the difference; bar: on one side of which it is to lie.
+        these: whether the question is about these items alone.
+    """
+    if not bar and pair.shown:
+        return NOTHING_MORE
+    if not bar and pair.further:
+        return Further(count=pair.further, of="ratings")
+    if pair.difference.error == 0:  # all that is asked about is rated
+        return Further(of="ratings")
+    today = pair.today(these=these)
+    if today is None:
+        return Further()
+    progress = pair.progress
+    units = progress.common if progress.paired else sum(progress.every)
+    items_in_unit = pair.items / units
+    needed = _needed(pair.difference, today, bar)
+    if needed is not None:
+        rated = pair.both_rated if pair.paired else pair.rated
+        more = max(math.ceil(needed * items_in_unit) - rated, 1)
+        return Further(count=more, of="ratings")
+    if these:
+        return Further(of="ratings")
+    alone = pair.powered.alone
+    needed = _needed(pair.difference, _with_more_items(progress, alone), bar)
+    if needed is None:
+        return Further(of="items")
+    more = max(math.ceil(needed * items_in_unit) - pair.items, 1)
+    return Further(count=more, of="items")
+
+
+def further_choices(rate: Answer, sources: int, even: float, bar: float) -> Further:
+    """More sources with choices, for a win rate to lie on one side of a bar.
+
+    Args:
+        rate: the win rate; sources: behind it; even: the rate of no preference.
+        bar: on one side of which it is to lie.
+    """
+    if not rate.error > 0:
+        return Further()
+    progress = Progress(rated=(float(sources),), every=(float(sources),))
+    centred = rate.beyond(even)
+    needed = _needed(centred, _with_more_items(progress, rate), bar - even)
+    count = None if needed is None else max(math.ceil(needed - sources), 1)
+    return Further(count=count, of="items")
+
+
+def _with_more_items(progress: Progress, alone: Answer) -> Today:
+    """The ratings of today as a part of many times the items; estimates are not counted on."""
+    every = tuple(REACH * units for units in progress.every)
+    larger = replace(progress, every=every, common=REACH * progress.common)
+    return Today(progress=larger, error=alone.error, freedom=alone.freedom)
+
+
+def _needed(answer: Answer, today: Today, bar: float) -> float | None:
+    """Units with all their ratings that should tell on which side of a bar the answer lies."""
+
+    def half_width(forecast: Forecast) -> float:
+        return answer.wide * forecast.half_width
+
+    return outlook(answer.value, today, half_width, bar=bar).needed
