@@ -44,10 +44,11 @@ def outputs(folder: Path, n: int) -> Path:
 
 @dataclass
 class Service:
-    """`refless rate` as a process."""
+    """`refless rate` as a process; `start_of`: of Python's command line."""
 
     words: list[str]
     port: int
+    start_of: tuple[str, ...] = ("-m", "refless")
     links: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[str] | None = None
 
@@ -55,8 +56,7 @@ class Service:
         """Returns when it listens."""
         command = [
             sys.executable,
-            "-m",
-            "refless",
+            *self.start_of,
             "rate",
             *self.words,
             "--port",

@@ -1,7 +1,7 @@
 """Settings that hold for every test."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,6 +30,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if OTHER_PROGRAMS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=1))
+
+
+def once(simulated: Callable[..., object]) -> Callable[..., object]:
+    """The function, which simulates the studies of a goal of a plan once."""
+    known: dict[str, object] = {}
+
+    def of(*asked: object) -> object:
+        key = repr(asked)
+        if key not in known:
+            known[key] = simulated(*asked)
+        return known[key]
+
+    return of
+
+
+@pytest.fixture(scope="session", autouse=True)
+def goals_are_planned_once() -> Iterator[None]:
+    """Equal goals of plans are simulated once for all tests: each takes half a second."""
+    from refless.commands.next import plan
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ratings_for", "reach_of"):
+            patch.setattr(plan, name, once(getattr(plan, name)))
+        yield
 
 
 @pytest.fixture(scope="module")

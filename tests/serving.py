@@ -15,6 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from benchmarks.rating import Service
+
 from command_line import headlines, jsonl
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
@@ -174,6 +176,15 @@ def race_in(folder: Path) -> tuple[list[Row], list[str]]:
     words = [outputs, "--project", project, "--estimator", "bleu-neighbors"]
     words += ["--audit", 1, "--overlap", 0, "--repeat", 0, "--raters", 3]
     return rows, [*map(str, words)]
+
+
+def race_service(words: list[str]) -> Service:
+    """The service of a race, which looks after a second without an act, and not after ten."""
+    hasty = (
+        "import refless.extensions.serve.dashboard as dashboard; dashboard.REST = 1.0",
+        "from refless.cli import main; main()",
+    )
+    return Service(words, free_port(), ("-c", "; ".join(hasty)))
 
 
 def race_rating(row: Row) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import refless
+from refless.commands.gate import as_if_same
 from refless.registry.errors import UsageError
 
 Rows = list[dict[str, Any]]
@@ -69,12 +70,14 @@ def test_what_would_decide() -> None:
     assert alone.gate.verdict in {"passed", "failed"}  # all of them are rated
 
 
-def test_the_forecast_is_kept() -> None:
+def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
 
     Simulated: 24 undecided pilots of 30 rated items with differences as they usually are, .3 of
     the standard deviation of items. .8 - 3 standard errors is .55.
     """
+    monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
+    monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
     rng = np.random.default_rng(5)
     decided = []
     while len(decided) < 24:

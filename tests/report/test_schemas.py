@@ -17,6 +17,7 @@ from command_line import (
     run_well,
 )
 from refless.commands import COMMANDS
+from refless.commands.next import planning
 from schemas import fits, schemas
 
 SMALL = "ratpred:embedding=8,hidden=8,epochs=3,synthetic_epochs=1"
@@ -198,6 +199,12 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "list metrics",
     "list datasets",
 ]
+
+
+@pytest.fixture(autouse=True)
+def few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans try fewer ratings: 20,000 take seconds."""
+    monkeypatch.setattr(planning, "MOST", 1_000)
 
 
 @pytest.mark.parametrize(

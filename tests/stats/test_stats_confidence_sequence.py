@@ -134,7 +134,7 @@ def _skewed(rng: np.random.Generator, kind: str) -> tuple[np.ndarray, float]:
     """[1000, 300] differences of ratings from 1 to 5 with few far off on one side; their mean."""
     shape = (RUNS, LAST)
     if kind == "exponential":
-        return np.round(np.minimum(rng.exponential(size=shape), 4), 2), 1 - math.exp(-4)
+        return np.round(np.minimum(rng.exponential(size=shape), 4), 1), 1 - math.exp(-4)
     low = rng.choice([-1, 0, 1], shape, p=[0.05, 0.9, 0.05])
     low -= np.where(rng.random(shape) < 0.05, rng.integers(1, 5, shape), 0)
     return low.astype(np.float64), -0.125

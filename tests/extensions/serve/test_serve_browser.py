@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.rating import Service
 from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
@@ -25,6 +24,7 @@ from serving import (
     free_port,
     race_in,
     race_rating,
+    race_service,
 )
 
 CHROMIUM = shutil.which("chromium")
@@ -1072,7 +1072,7 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
     """
     rows, words = race_in(tmp_path)
     by_text = {row["text"]: row for row in rows}
-    service = Service(words, free_port())
+    service = race_service(words)
     base = f"http://127.0.0.1:{service.port}"
     results = "document.getElementById('results').innerText"
 

@@ -14,6 +14,8 @@ from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
 from serving import event, opened, outputs, owner_of, rows_of, told
 
+pytestmark = pytest.mark.usefixtures("looks_here")
+
 KINDS = ("random", "constant", "fast")
 
 

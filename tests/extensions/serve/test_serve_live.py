@@ -194,6 +194,7 @@ def test_fault_of_the_system_does_not_end_the_looks(
     store.close()
 
 
+@pytest.mark.usefixtures("looks_here")
 def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     """With texts rated before, by the default estimator: as test_serve_numbers has it without."""
     outputs, values = sample(90)
@@ -432,6 +433,7 @@ def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     )  # what looking again and again does to an interval of one look
 
 
+@pytest.mark.usefixtures("looks_here")
 @pytest.mark.parametrize("apart", [0.0, 1.0])
 def test_agreement_of_raters_can_be_had_from_the_export(
     tmp_path: Path, apart: float

@@ -26,6 +26,7 @@ from refless.extensions.serve.store import Store
 from refless.registry.errors import UsageError
 from serving import JOB, client, event, joined, opened, owner_of, told
 
+pytestmark = pytest.mark.usefixtures("looks_here")
 LEVELS = {"A": 1, "B": 4, "C": 4}
 
 

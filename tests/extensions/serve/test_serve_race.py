@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from benchmarks.rating import Service
 
 from command_line import jsonl, run
-from serving import RACE_ITEMS, RACE_SYSTEMS, free_port, race_in, race_rating
+from serving import RACE_ITEMS, RACE_SYSTEMS, race_in, race_rating, race_service
 
 PATIENCE = 120.0  # seconds for a look
 Row = dict[str, Any]
@@ -85,7 +84,7 @@ def test_two_of_six_are_dropped(tmp_path: Path) -> None:
     The certificate holds, also for another folder, and not once a rating was changed.
     """
     rows, words = race_in(tmp_path)
-    service = Service(words, free_port())
+    service = race_service(words)
     by_text = {row["text"]: row for row in rows}
     service.start()
     names = sorted(name for name in service.links if name != "owner")

@@ -23,6 +23,7 @@ from refless.report.templates import escaped, rendered
 from refless.stats.confidence_sequence import always_interval
 from serving import JOB, client, event, joined, opened, outputs, owner_of, told
 
+pytestmark = pytest.mark.usefixtures("looks_here")
 SIGNED = Signature("compare")
 
 

@@ -128,20 +128,33 @@ def _compared(job: Job, result: Look) -> None:
     if len(systems) < 2 or None in systems or not job.audit:
         return
     compared = _by_command(job)
-    result["command"] = said_of(compared, job)
     pairs = compared.comparison.pairs
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
         answer = replace(couple.difference, wide=1.0)
-        result["systems"].append({
-            "first": couple.first, "second": couple.second, "difference": answer.value,
-            "interval": answer.interval, "always": couple.difference.interval,
-        })  # fmt: skip
+        row = _row(couple, answer.value, answer.interval)
+        result["systems"].append(row | {"always": couple.difference.interval})
         by_ratings = couple.method.startswith("ratings")
         today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         ends = always(couple, len(pairs), reach)
-        result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
+        result["said"].append(_settled(couple, ends, missing, job))
+    _concluded(job, result, compared)
+
+
+def _row(pair: Any, value: float, interval: Interval) -> Look:  # noqa: ANN401 - of either question
+    """A row of the table of systems."""
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": value,
+        "interval": interval,
+    }
+
+
+def _concluded(job: Job, result: Look, compared: Any) -> None:  # noqa: ANN401 - a result
+    """The command of a comparison; the round ends if its goal is reached."""
+    result["command"] = said_of(compared, job)
     claim = compared.claim(job.until)
     if claim.reached:
         result["certificate"] = certificate_of(job, claim, compared.signature)
@@ -190,12 +203,7 @@ def _taken(job: Job, result: Look) -> Round:
         dropped=dropped,
     )
     rows = [
-        {
-            "first": pair.first,
-            "second": pair.second,
-            "difference": pair.difference.value,
-            "interval": pair.difference.interval,
-        }
+        _row(pair, pair.difference.value, pair.difference.interval)
         for pair in compared.comparison.pairs
     ]
     taken = Round(
@@ -263,11 +271,11 @@ def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     return job.arguments.compared(Path(job.folder), function)
 
 
-def _settled(
-    first: str, second: str, always: Interval, missing: int | None, job: Job
-) -> str:
+def _settled(pair: Any, always: Interval, missing: int | None, job: Job) -> str:  # noqa: ANN401
     """Whether enough is rated, or how much more it takes; true however often one looks."""
     low, high = always
+    first = pair.first
+    second = pair.second
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
@@ -330,25 +338,20 @@ def _preferred(job: Job, result: Look) -> None:
     if len(systems) < 2:
         return
     compared = _by_command(job)
-    result["command"] = said_of(compared, job)
     questions = len(compared.wins)
     for win in compared.wins:
         rate = win.by_item
         ends = always_of_rate(rate, questions)
-        result["systems"].append({
-            "first": win.first, "second": win.second, "difference": rate.rate,
-            "interval": rate.interval, "always": ends,
-        })  # fmt: skip
+        row = _row(win, rate.rate, rate.interval)
+        result["systems"].append(row | {"always": ends})
         n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
         today = Today(progress=progress, error=rate.error, freedom=rate.freedom)
         missing = more_to_settle(rate.rate - 0.5, today, questions)
         low, high = ends
         beyond = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win.first, win.second, beyond, missing, job))
-    claim = compared.claim(job.until)
-    if claim.reached:
-        result["certificate"] = certificate_of(job, claim, compared.signature)
+        result["said"].append(_settled(win, beyond, missing, job))
+    _concluded(job, result, compared)
 
 
 RATING = (_held_out, _repeated, _compared, _careless, _chosen)

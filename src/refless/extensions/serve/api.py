@@ -70,11 +70,7 @@ class Api:
         estimator = await run_in_threadpool(self.estimator)
         if estimator is None:
             raise HTTPException(503, NO_ESTIMATOR)
-        rows = rows_in(await request.body())
-        if len(rows) > MOST_TEXTS:
-            raise HTTPException(
-                413, f"at most {MOST_TEXTS} texts; send several requests"
-            )
+        rows = rows_in(_decoded(await request.body()))
         answer = {
             "signature": str(estimator.signature()),
             "scale": estimator.rated.scale,
@@ -85,13 +81,9 @@ class Api:
     async def compare(self, request: Request) -> Response:
         """The better system, as `refless compare --format json` reports it."""
         content = _decoded(await request.body())
-        if not isinstance(content, dict) or not isinstance(
-            content.get("outputs"), list
-        ):
+        if not isinstance(content, dict) or "outputs" not in content:
             raise HTTPException(400, 'send {"outputs": [...]}, a row for each output')
-        rows = [row_of(entry) for entry in content["outputs"]]
-        if len(rows) > MOST_TEXTS:
-            raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
+        rows = rows_in(content)
         options = {name: content[name] for name in OPTIONS if name in content}
         estimator = await run_in_threadpool(self.estimator)
         if estimator is not None and not any(
@@ -136,15 +128,16 @@ def estimates_of(estimator: Estimator, rows: Rows) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def rows_in(body: bytes) -> Rows:
+def rows_in(content: Any) -> Rows:  # noqa: ANN401 - any JSON
     """The rows of a request: `{"texts": [...]}`, `{"outputs": [...]}` or an array of either."""
-    content = _decoded(body)
     if isinstance(content, dict):
         content = content.get("outputs", content.get("texts"))
     if not isinstance(content, list):
         raise HTTPException(
             400, 'send {"texts": [...]} or {"outputs": [{"text": ...}, ...]}'
         )
+    if len(content) > MOST_TEXTS:
+        raise HTTPException(413, f"at most {MOST_TEXTS} texts; send several requests")
     return [row_of(entry) for entry in content]
 
 

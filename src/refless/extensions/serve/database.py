@@ -290,12 +290,7 @@ def back_up(url: str, target: Path) -> None:
         UsageError: no SQLite database, or a file that is there already.
         InputError: no such database, or a copy that cannot be written.
     """
-    path = file_of(url)
-    if path is None:
-        raise UsageError(
-            f"{called('backup')} copies SQLite files; for PostgreSQL use pg_dump"
-        )
-    _copy(path, target)
+    _copy(_file_of(url, "backup", "pg_dump"), target)
 
 
 def restore(url: str, backup: Path) -> Path:
@@ -305,12 +300,7 @@ def restore(url: str, backup: Path) -> Path:
         UsageError: no SQLite database, one that is being served, or an earlier one in the way.
         InputError: a backup that cannot be read.
     """
-    path = file_of(url)
-    if path is None:
-        raise UsageError(
-            f"{called('restore')} is for SQLite files; for PostgreSQL use pg_restore"
-        )
-    path = path.resolve()
+    path = _file_of(url, "restore", "pg_restore").resolve()
     copy, before = (path.with_name(path.name + end) for end in (".new", ".before"))
     if before.exists():
         raise UsageError(f"{before} is there already; move it elsewhere")
@@ -329,6 +319,15 @@ def restore(url: str, backup: Path) -> Path:
                 part.rename(f"{before}{end}")
         copy.rename(path)
     return before
+
+
+def _file_of(url: str, option: str, instead: str) -> Path:
+    """The file of SQLite, which an option needs; UsageError for a server, with what does it."""
+    path = file_of(url)
+    if path is None:
+        problem = f"{called(option)} is for SQLite files; for PostgreSQL use {instead}"
+        raise UsageError(problem)
+    return path
 
 
 def _copy(path: Path, target: Path) -> None:

@@ -18,7 +18,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
-from refless.extensions.serve.items import FIXED, RETIRED
+from refless.extensions.serve.items import FIXED, RETIRED, settings_in
 from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import (
     TIE,
@@ -26,7 +26,6 @@ from refless.extensions.serve.schema import (
     events,
     items,
     raters,
-    settings,
 )
 from refless.report.export import as_csv, as_jsonl
 
@@ -92,7 +91,7 @@ class Snapshot:
 
 def snapshot(db: Connection) -> Snapshot:
     """The content of a database now."""
-    values = {row.name: row.value for row in db.execute(sa.select(settings))}
+    values = settings_in(db)
     gold = json.loads(values.get("gold", "[]"))
     settled = {name: json.loads(values[name]) for name in FIXED}
     rows = db.execute(sa.select(items).order_by(items.c.id)).all()

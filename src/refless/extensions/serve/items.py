@@ -104,7 +104,7 @@ def settle(db: Connection, round_items: Items, task: Task) -> str:
     settled = {name: json.dumps(getattr(task, name)) for name in FIXED}
     settled["items"] = digest_of([range(len(rows)), contents])
     settled["plan"] = task.project.plan
-    stored = {row.name: row.value for row in db.execute(select(settings))}
+    stored = settings_in(db)
     if "items" not in stored:
         stored = settled | {"secret": secrets.token_hex(32)}
         db.execute(insert(items), rows)
@@ -117,6 +117,11 @@ def settle(db: Connection, round_items: Items, task: Task) -> str:
     for name, choice in chosen.items():
         keep_setting(db, name, json.dumps(choice))  # a run may change it
     return str(stored["secret"])
+
+
+def settings_in(db: Connection) -> dict[str, str]:
+    """The settings of a database: what raters are asked, the secret, who agreed."""
+    return {row.name: row.value for row in db.execute(select(settings))}
 
 
 def _write(db: Connection, name: str, value: str) -> None:
@@ -156,8 +161,7 @@ def retire(db: Connection, dropped: Collection[str], back: str = "") -> bool:
 
 def _systems(db: Connection, name: str) -> list[str]:
     """The systems that a setting lists; none if it was never written."""
-    query = select(settings.c.value).where(settings.c.name == name)
-    names: list[str] = json.loads(db.execute(query).scalar() or "[]")
+    names: list[str] = json.loads(settings_in(db).get(name, "[]"))
     return names
 
 

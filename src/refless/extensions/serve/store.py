@@ -30,7 +30,13 @@ from refless.extensions.serve.acts import (
 from refless.extensions.serve.adjudication import TURN, decided, first_ratings
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.items import Items, retire, retired_in, settle
+from refless.extensions.serve.items import (
+    Items,
+    retire,
+    retired_in,
+    settings_in,
+    settle,
+)
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, fits, raters, settings
 from refless.registry.signature import digest_of
@@ -167,8 +173,8 @@ class Store:
         return self.database.write(job)
 
     def _agreed(self, db: Connection) -> set[int]:
-        query = select(settings.c.name).where(settings.c.name.startswith(CONSENT))
-        return {int(row.name.removeprefix(CONSENT)) for row in db.execute(query)}
+        agreed = (name for name in settings_in(db) if name.startswith(CONSENT))
+        return {int(name.removeprefix(CONSENT)) for name in agreed}
 
     def keep_fit(self, fit: Mapping[str, Any], dropped: Collection[str] = ()) -> None:
         """Keeps the results of a look at the ratings, and asks no more about dropped systems."""
@@ -391,13 +397,7 @@ class Store:
     def _checked(self, db: Connection, event: Event, row: Any) -> View:  # noqa: ANN401
         """The columns of an event; raises Refused for a rating that was not offered."""
         reason = event.reason.replace("\0", "")  # which PostgreSQL cannot hold
-        plain = {
-            "kind": event.kind,
-            "dimension": "",
-            "value": None,
-            "reason": reason,
-            "undoes": None,
-        }
+        plain = {"kind": event.kind, "dimension": "", "reason": reason}
         if event.kind == "undone":
             last = db.execute(sql.latest_act(row.rater)).one()
             return plain | {"undoes": last.uuid}
