@@ -4,6 +4,7 @@ Each pool's ratings are learned from, but for a fourth of its sources (or texts)
 estimate: the tables, and the process with all rated texts. CPU seconds of one thread, one run.
 
     python benchmarks/compiled.py --data ../shared/data [--pool NAME]
+    python benchmarks/compiled.py --compact --data ../shared/data  # the compact form of both
     python benchmarks/compiled.py --speed --data ../shared/data  # 1,000 rated, 200 characters
     python benchmarks/compiled.py --quick  # self-made ratings: does it run?
 """
@@ -36,6 +37,7 @@ LENGTH = 200  # characters of the texts for speed
 LEAST_SURE = 0.8  # share of texts that get an estimate
 PARTS = 4
 NEAR = 1e-3  # by which correlations with people may differ
+NEAR_COMPACT = 1e-2
 SLOW = 1_000  # texts that the exact process is timed on
 
 T = TypeVar("T")
@@ -84,14 +86,14 @@ def exactly(gp: GaussianProcess, outputs: Outputs) -> tuple[FloatArray, FloatArr
     return values, data.unit * np.sqrt(variances)
 
 
-def row_of(name: str, pool: RatedPool) -> Row:
-    """The tables beside the exact process on a fourth of a pool's units."""
+def row_of(name: str, pool: RatedPool, *, compact: bool = False) -> Row:
+    """The tables, maybe compact, beside the exact process on a fourth of a pool's units."""
     units = codes(units_or_texts(pool, pool))
     part = np.random.default_rng(0).permutation(units.max() + 1)[units] % PARTS
     rated = pool.take(np.flatnonzero(part > 0)[:MOST])
     judged = pool.take(np.flatnonzero(part == 0))
     outputs = as_outputs(judged)
-    gp = GaussianProcess(threads=1).fit(rated)
+    gp = GaussianProcess(threads=1, compact=compact).fit(rated)
     estimates = gp.estimate(outputs)
     values, sd = exactly(gp, outputs)
     state = gp._state()  # noqa: SLF001 - both forms are asked
@@ -114,11 +116,12 @@ def row_of(name: str, pool: RatedPool) -> Row:
     )
 
 
-def speed(pool: RatedPool) -> str:
-    """CPU time of both on texts that neither has read before."""
+def speed(pool: RatedPool, most: int, *, compact: bool) -> str:
+    """CPU time of both on texts that neither has read before, from `most` rated ones."""
     order = np.random.default_rng(0).permutation(len(pool))
-    gp = GaussianProcess(threads=1, use_source=False).fit(pool.take(order[:MOST]))
-    rest = pool.take(order[MOST:])
+    gp = GaussianProcess(threads=1, use_source=False, compact=compact)
+    gp.fit(pool.take(order[:most]))
+    rest = pool.take(order[most:])
     enough = [len(text) >= 0.75 * LENGTH for text in rest.texts]
     outputs = as_outputs(rest.take(np.flatnonzero(enough)))
     outputs = replace(outputs, texts=tuple(t[:LENGTH] for t in outputs.texts))
@@ -129,7 +132,7 @@ def speed(pool: RatedPool) -> str:
     mine = quick / len(many)
     theirs = slow / len(few)
     return (
-        f"{len(many)} texts of {LENGTH} characters, {MOST} rated: {1 / mine:,.0f} texts/s with "
+        f"{len(many)} texts of {LENGTH} characters, {most:,} rated: {1 / mine:,.0f} texts/s with "
         f"interval; the exact process {1 / theirs:,.0f}: {theirs / mine:.1f} times"
     )
 
@@ -162,25 +165,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pool", default="", help="only pools whose name contains this"
     )
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--compact", action="store_true", help="gp:compact=yes")
+    parser.add_argument("--rated", type=int, default=MOST, help="texts, for speed")
     parser.add_argument("--quick", action="store_true", help="self-made ratings")
     options = parser.parse_args(arguments)
     if options.quick:
-        rows = [row_of("self-made", simulate(400, seed=1).pool)]
+        pool = simulate(400, seed=1).pool
+        rows = [row_of("self-made", pool, compact=options.compact)]
     elif options.data is None:
         parser.error("--data names the folder of public ratings")
     elif options.speed:
-        print(speed(essays(options.data)))
+        pool = essays(options.data)
+        print(speed(pool, options.rated, compact=options.compact))
         return 0
     else:
         named = every(options.data)
         rows = []
         for name, pool in named:
             if options.pool in name:
-                rows.append(row_of(name, pool))
+                rows.append(row_of(name, pool, compact=options.compact))
                 print(rows[-1], flush=True)
     print(rows[-1] if options.quick else summary(rows))
     gaps = [abs(row.spearman[1] - row.spearman[0]) for row in rows]
-    return 0 if np.nanmax(gaps) <= NEAR else 1
+    near = NEAR_COMPACT if options.compact else NEAR
+    return 0 if np.nanmax(gaps) <= near else 1
 
 
 def summary(rows: Sequence[Row]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refless.data.records import as_outputs
-from refless.estimators.gp import GaussianProcess, compiled
+from refless.estimators.gp import GaussianProcess, compiled, stored
 from refless.estimators.gp.all_ratings import PosteriorMean
 from refless.estimators.gp.compiled import Compiled, Solved
 from refless.estimators.gp.features import KernelInputs, inputs_of
@@ -27,7 +28,9 @@ from refless.estimators.gp.kernels import (
     learned,
     score_kernels,
 )
+from refless.estimators.saved import load, save
 from refless.registry.arrays import FloatArray
+from refless.stats.correlation import spearman
 from refless.stats.posterior import exact
 from tiny_encoder import Letters
 
@@ -174,3 +177,52 @@ def test_estimates_are_of_each_text_alone() -> None:
         part = gp.estimate(NEW.take(rows))
         np.testing.assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
         np.testing.assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)
+
+
+def compact(few: int) -> GaussianProcess:
+    """The process of the rated texts, where so few of them stand for all."""
+    gp = GaussianProcess(threads=1, compact=True)
+    with patch.object(compiled, "COMPACT", few):
+        gp.fit(POOL.take(np.arange(RATED)))
+        gp.estimate(NEW)  # its tables are made
+    return gp
+
+
+def test_few_texts_stand_for_all_by_least_squares() -> None:
+    """Their weights are those of numpy's least squares, with the ridge as further rows."""
+    gp = compact(60)
+    state = gp._state()
+    model = state.parts(state.data.inputs_of(NEW))[0][0]
+    solved = model.solved
+    others = model.kinds[1]
+    every = others.between(model.data.at(np.arange(RATED)), RATED)
+    with patch.object(compiled, "COMPACT", 60):
+        few = solved.beside
+    beside = every[:, few]
+    penalty = compiled.RIDGE * (beside[few] + np.eye(60))
+    left = np.vstack([beside, np.linalg.cholesky(penalty).T])
+    weights = np.column_stack([solved.average.beta, solved.ones, solved.directions])
+    right = np.vstack([every @ weights, np.zeros((60, weights.shape[1]))])
+    wanted = np.linalg.lstsq(left, right)[0]
+    assert len(np.unique(few)) == 60
+    np.testing.assert_allclose(solved.compact, wanted, atol=1e-6)
+
+
+def test_compact_estimates_come_near_those_of_all() -> None:
+    """60 of 260 texts give nearly the same order, and deviations; all give the same."""
+    wanted = fitted().estimate(NEW)
+    np.testing.assert_array_equal(compact(RATED).estimate(NEW).values, wanted.values)
+    found = compact(60).estimate(NEW)
+    assert spearman(found.values, wanted.values) > 0.99
+    assert np.quantile(np.abs(found.sd / wanted.sd - 1.0), 0.8) < 0.05
+
+
+def test_texts_that_stand_for_all_are_saved(tmp_path: Path) -> None:
+    """Estimates out of the file are the same to the last bit."""
+    gp = compact(60)
+    wanted = gp.estimate(NEW)
+    with patch.object(compiled, "COMPACT", 60), patch.object(stored, "COMPACT", 60):
+        save(gp, tmp_path / "gp.safetensors")
+        found = load(tmp_path / "gp.safetensors").estimate(NEW)
+    np.testing.assert_array_equal(found.values, wanted.values)
+    np.testing.assert_array_equal(found.sd, wanted.sd)

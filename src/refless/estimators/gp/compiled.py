@@ -12,11 +12,11 @@ to 1e-6.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import PosteriorMean
@@ -37,8 +37,10 @@ ROWS = 16
 TILES = 4  # of so many outputs, at a time
 # that stand for the explained variance of more than twice as many texts
 DIRECTIONS = 94
+COMPACT = 500  # rated texts that stand for all others, if a process is compact
 PRECISION: type = np.float32
 SAMPLE = 500  # rated texts that directions come from, and the mean of what remains
+RIDGE = 1e-3  # keeps weights of texts that stand for others small
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +53,8 @@ class Solved:
         ones: [drawn] sigma^-1 1, of the rated texts that the variance comes from.
         directions: [drawn, k] see `_directions`; rest: explained variance outside of them, as a
             share of that along them.
+        compact: [m, 2 + k] weights of the rated texts that stand for all, in the mean, in
+            sigma^-1 1 and in the directions; None where all landmarks are compared.
     """
 
     average: PosteriorMean
@@ -58,6 +62,49 @@ class Solved:
     ones: FloatArray
     directions: FloatArray
     rest: float
+    compact: FloatArray | None = None
+
+    @property
+    def beside(self) -> IntArray:
+        """Rows of the rated texts that kernels without features compare outputs with."""
+        landmarks = self.average.landmarks
+        return landmarks if self.compact is None else standing(landmarks)
+
+    @property
+    def columns(self) -> FloatArray:
+        """[beside, 2 + k] their weights in the mean, in sigma^-1 1 and in the directions."""
+        if self.compact is not None:
+            return self.compact
+        average = self.average
+        places = np.searchsorted(average.landmarks, average.drawn)
+        columns = np.zeros((len(average.landmarks), 2 + self.directions.shape[1]))
+        columns[:, 0] = average.beta
+        columns[places, 1:] = self.of_drawn
+        return columns
+
+    @property
+    def of_drawn(self) -> FloatArray:
+        """[drawn, 1 + k] sigma^-1 1, and the directions."""
+        return np.column_stack([self.ones, self.directions])
+
+    def compacted(self, others: Covariance, landmarks: Mapping[str, Points]) -> Solved:
+        """The same with few texts that stand for all, whose sums come nearest on all landmarks.
+
+        It is the same where there are no more texts than that.
+
+        Args:
+            others: the kernels without features; landmarks: points of all of them.
+        """
+        every = self.average.landmarks
+        if len(every) <= COMPACT:
+            return self
+        few = np.searchsorted(every, standing(every))
+        compared = others.between(landmarks, len(every))
+        beside = compared[:, few]
+        squares = beside.T @ beside + RIDGE * (beside[few] + np.eye(len(few)))
+        target = beside.T @ (compared @ self.columns)
+        weights = cho_solve(cho_factor(squares), target, check_finite=False)
+        return replace(self, compact=np.ascontiguousarray(weights))
 
     @classmethod
     def of(
@@ -123,15 +170,15 @@ class Compiled:
 
         Args:
             covariance: of its kernels; solved: its numbers.
-            landmarks, drawn: points of these rated texts; see `PosteriorMean`.
+            landmarks: points of `Solved.beside`; drawn: of `PosteriorMean.drawn`.
         """
         average = solved.average
         nothing = np.zeros(len(solved.ones))  # stands where the mean comes
-        columns = np.column_stack([nothing, solved.ones, solved.directions])
-        places = np.searchsorted(average.landmarks, average.drawn)
+        columns = np.column_stack([nothing, solved.of_drawn])
         # landmarks that stand for others have large weights of both signs
-        is_exact = len(average.landmarks) == len(average.alpha)
-        precision = PRECISION if is_exact else np.float64
+        is_approximate = len(average.landmarks) < len(average.alpha)
+        is_wide = is_approximate and solved.compact is None
+        precision = np.float64 if is_wide else PRECISION
         tables: dict[str, Table] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
@@ -151,10 +198,8 @@ class Compiled:
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            alpha=average.beta,
-            columns=_in_rows(columns[:, 1:], places, len(average.beta)).astype(
-                precision
-            ),
+            alpha=solved.columns[:, 0],
+            columns=solved.columns[:, 1:].astype(precision),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,
@@ -234,11 +279,10 @@ def _by_row(tiles: FloatArray) -> FloatArray:
     return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])
 
 
-def _in_rows(values: FloatArray, rows: IntArray, n: int) -> FloatArray:
-    """[n, k] these values in some of the rows, 0 elsewhere."""
-    columns = np.zeros((n, values.shape[1]))
-    columns[rows] = values
-    return columns
+def standing(rows: IntArray) -> IntArray:
+    """[m] at most 500 of the rows, ascending, whatever their texts are."""
+    drawn = np.random.default_rng(7).permutation(len(rows))[:COMPACT]
+    return rows[np.sort(drawn)]
 
 
 def _directions(posterior: Exact, groups: IntArray) -> tuple[FloatArray, float]:

@@ -60,6 +60,9 @@ class Parameters:
     tune_on: Annotated[
         int, About("most rated texts for the likelihood", at_least=SIZE)
     ] = 1_000
+    compact: Annotated[
+        bool, About("compare outputs with 500 rated texts: quicker if more are rated")
+    ] = False
     folds: Annotated[int, FOLDS] = 5
     threads: Annotated[int | None, THREADS] = None
 

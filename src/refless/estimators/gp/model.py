@@ -72,13 +72,17 @@ class Posterior:
         """The numbers that tables take from it; out of a file, where there is one."""
         if self.saved is not None:
             return self.saved
-        return Solved.of(
+        solved = Solved.of(
             self.covariance,
             self.data.points,
             self.posterior,
             self.groups,
             self.average,
         )
+        if not self.data.parameters.compact:
+            return solved
+        landmarks = self.data.at(self.average.landmarks)
+        return solved.compacted(self.kinds[1], landmarks)
 
     @cached_property
     def average(self) -> PosteriorMean:
@@ -129,8 +133,8 @@ class Posterior:
         solved = self.solved
         drawn = self.data.at(self.drawn)
         landmarks = drawn
-        if len(solved.average.landmarks) > len(self.drawn):
-            landmarks = self.data.at(solved.average.landmarks)
+        if len(solved.beside) != len(self.drawn):
+            landmarks = self.data.at(solved.beside)
         return Compiled.of(self.covariance, solved, landmarks, drawn)
 
 

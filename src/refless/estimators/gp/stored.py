@@ -14,7 +14,7 @@ import numpy as np
 
 from refless.data.records import RatedPool, picked
 from refless.estimators.gp.all_ratings import PosteriorMean, landmarks_of
-from refless.estimators.gp.compiled import Solved
+from refless.estimators.gp.compiled import COMPACT, Solved, standing
 from refless.estimators.gp.data import Known, Parameters, kernel_names, read
 from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, loops
 from refless.estimators.gp.kernels import (
@@ -87,6 +87,7 @@ def _model_arrays(model: Posterior) -> Arrays:
     """The numbers that tables are made of."""
     solved = model.solved
     average = solved.average
+    compact: Arrays = {} if solved.compact is None else {"compact": solved.compact}
     return {
         "constants": np.array([average.mean, solved.rest]),
         "alpha": average.alpha,
@@ -94,6 +95,7 @@ def _model_arrays(model: Posterior) -> Arrays:
         "ones": solved.ones,
         "directions": solved.directions,
         **named("first ", solved.firsts),
+        **compact,
     }
 
 
@@ -197,7 +199,10 @@ def _solved(model: Posterior, arrays: Mapping[str, Array]) -> Solved:
             size = kernel.features(points[name]).shape[1]
             firsts[name] = _finite(arrays, f"first {name}", (size,))
     directions = _finite(arrays, "directions", (drawn, width))
-    return Solved(average, firsts, ones, directions, rest)
+    compact = None
+    if model.data.parameters.compact and len(landmarks) > COMPACT:
+        compact = _finite(arrays, "compact", (len(standing(landmarks)), 2 + width))
+    return Solved(average, firsts, ones, directions, rest, compact)
 
 
 def _finite(arrays: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> Array:
