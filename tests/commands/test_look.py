@@ -297,6 +297,6 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
     assert again[0]["answer"].startswith("v2 leads by ")
     without_scores = without(renamed(two_versions(), **names), "judge_score")
     with pytest.raises(
-        InputError, match="; perhaps columns={'text': 'summary', 'rating'"
+        InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
     ):
         refless.look(without_scores)
