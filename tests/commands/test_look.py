@@ -282,3 +282,22 @@ def test_names_are_read_from_left_to_right() -> None:
     names = [column.name for column in refless.look(rows).seen.columns]
     places = [list(rows[0]).index(name) for name in names]
     assert all(a < b for a, b in pairwise(places))
+
+
+def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
+    """One card says what they may be, and its line reads them so."""
+    names = {"output": "summary", "version": "sys", "human_rating": "overall"}
+    path = jsonl(tmp_path / "evals.jsonl", renamed(two_versions(better=1), **names))
+    found = run(path, "--format", "json").json["answers"]
+    assert [answer["topic"] for answer in found][:1] == ["columns"]
+    assert "versions" not in {answer["topic"] for answer in found}
+    line = found[0]["command"].split()
+    assert found[0]["answer"].startswith("'summary' may be the output, 'overall' may")
+    assert line[0] == "refless"
+    again = run(*line[1:], "--format", "json").json["answers"]
+    assert again[0]["answer"].startswith("v2 leads by ")
+    without_scores = without(renamed(two_versions(), **names), "judge_score")
+    with pytest.raises(
+        InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
+    ):
+        refless.look(without_scores)

@@ -107,8 +107,12 @@ def test_names() -> None:
     assert all(
         map(means_errors, ("errors", "MQM score", "scores.hallucination", "rank_human"))
     )
+    assert all(map(means_errors, ("rating (1=best, 5=worst)", "Grade, 1 is excellent")))
     assert not any(
         map(means_errors, ("terrors", "error_free", "no hallucination", "frank"))
+    )
+    assert not any(
+        map(means_errors, ("rating (1=worst, 5=best)", "1 is bad, 11 is the best"))
     )
 
 

@@ -348,7 +348,16 @@ def test_round_trip(
 
 def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
     """`Response A` and `Preference` are `response_a` and `preference`; so is what is said there."""
-    rows = [("A", 1), ("Response B", 0), ("Tie", 0.5), ("response a", 1)]
+    rows = [
+        ("A", 1),
+        ("Response B", 0),
+        ("Tie", 0.5),
+        ("response a", 1),
+        ("A much better", 1),
+        ("B is a bit better", 0),
+        ("Slightly prefer Response A", 1),
+        ("No preference", 0.5),
+    ]
     lines = [f"p{i},x{i},y{i},{word}" for i, (word, _) in enumerate(rows)]
     text = "\n".join(["Prompt,Response A,Response B,Preference", *lines])
     found = read([str(write(tmp_path, "votes.csv", text))])

@@ -21,6 +21,7 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
+from refless.data.tables.overview import overview
 from refless.registry.errors import InputError, UsageError
 from rows import by_columns, csv_of, renamed, without, write
 
@@ -365,3 +366,64 @@ def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
             "output",
             "human",
         ]
+
+
+def guesses(rows: Rows) -> dict[str, str]:
+    """The columns that are guessed to have a role, by role."""
+    return dict(overview(rows, Reading()).proposed)
+
+
+def test_roles_that_no_usual_name_tells_are_guessed() -> None:
+    """By words in names and by what cells hold."""
+    rows = [
+        {
+            "doc_id": i // 2,
+            "sys": "ab"[i % 2],
+            "summary": f"words of one summary {i}",
+            "overall": 1 + i % 3,
+            "len_tokens": i % 7,
+            "Email Address": f"r{i % 2}@x.org",
+        }
+        for i in range(20)
+    ]
+    assert guesses(rows) == {
+        "text": "summary",
+        "annotator": "Email Address",
+        "rating": "overall",
+        "system": "sys",
+        "item": "doc_id",
+    }
+    rows = [
+        {"Nr": i, "Antwort": f"viele Worte von {i}", "Note": i % 5} for i in range(20)
+    ]
+    assert guesses(rows) == {"text": "Antwort", "rating": "Note"}
+
+
+def test_what_is_not_clear_is_not_guessed() -> None:
+    """Two columns of texts, two of ratings; remarks; names of which each is there once."""
+    rows: Rows = [
+        {
+            "old": f"one of the texts {i}",
+            "new": f"another of the texts {i}",
+            "first": i % 3,
+            "second": i % 4,
+        }
+        for i in range(20)
+    ]
+    assert guesses(rows) == {}
+    rows = [{"comments": f"all of this is good {i}", "version": i} for i in range(20)]
+    assert guesses(rows) == {}
+
+
+def test_ids_that_systems_share_are_items() -> None:
+    """Each text has an id of its own; equal texts of two systems are refused as before."""
+    rows = [
+        {"id": i // 2, "text": f"t{i}", "system": "ab"[i % 2], "rating": i % 5}
+        for i in range(8)
+    ]
+    pool = read_pool(rows).pool
+    assert sorted(pool.ids) == sorted(f"{row['system']} {row['id']}" for row in rows)
+    assert pool.items == tuple(name.split()[1] for name in pool.ids)
+    equal = [{**row, "text": "the same"} for row in rows]
+    with pytest.raises(InputError, match="id '0' has two systems"):
+        read_pool(equal)

@@ -17,6 +17,7 @@ from refless.data.tables.columns import missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import Card
 from refless.report.result import Result
@@ -60,7 +61,9 @@ class Asked:
         seen = overview(rows, reader.to_reading())
         if "text" not in seen.roles and not seen.scores:
             names = [column.name for column in seen.columns]
-            raise missing("text", names, ", ".join(words_of(rows)))
+            guess = called("columns", seen.proposed)
+            more = f"; perhaps {guess}" if seen.proposed else ""
+            raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
         for line in read.notes:
             if not line.endswith(TOLD):

@@ -56,6 +56,7 @@ def look(
         outputs: Files of outputs, some of them with ratings.
     """
     # each loads a command, which help does not need
+    from refless.commands.look.columns import which_is_which
     from refless.commands.look.estimates import do_estimates_help
     from refless.commands.look.judges import may_judges_decide
     from refless.commands.look.raters import do_raters_agree
@@ -72,6 +73,7 @@ def look(
         "score_column": score_column,
     }
     asked = Asked.of(outputs, ScoredRows(**options), options, seed)
+    columns_meant = which_is_which(asked, look)
     versions = which_is_better(asked)
     judges = may_judges_decide(asked)
     estimates, validated = do_estimates_help(asked)
@@ -81,7 +83,7 @@ def look(
         seen=asked.seen,
         scale=asked.scale,
         guessed=asked.guessed,
-        cards=(*versions, *judges, *estimates, *raters),
+        cards=(*columns_meant, *versions, *judges, *estimates, *raters),
         outputs=_outputs(asked, validated, doubt=doubt),
         file=asked.file,
         signature=Signature("look").plus(seed=seed, v=__version__),

@@ -16,7 +16,9 @@ ONE = "Is one version better than another?"
 
 
 def which_is_better(asked: Asked) -> list[Card]:
-    """The card on versions; none if the rows are of one version."""
+    """The card on versions; none where it waits for columns that a guess names."""
+    if {"system", "rating"} & {*asked.seen.proposed}:
+        return []
     systems = sorted({*asked.read.texts.systems})
     if len(systems) < 2 and not asked.of_choices:
         why = "nothing says which version wrote a text"

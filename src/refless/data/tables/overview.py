@@ -1,9 +1,11 @@
 """Rows before anything is asked of them: each column, the role it plays, and what it holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.data.tables.columns import unclear
 from refless.data.tables.memory import Rows
+from refless.data.tables.proposed import proposed
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
@@ -36,11 +38,13 @@ class Overview:
     Attributes:
         n_rows: rows; columns: in the order of the files.
         scores: columns that hold a judge's scores, as far as their names and cells tell.
+        proposed: by role, the column that may have it; see `proposed`.
     """
 
     n_rows: int
     columns: tuple[SeenColumn, ...]
     scores: Strings
+    proposed: Mapping[str, str]
 
     @property
     def roles(self) -> set[str]:
@@ -61,8 +65,15 @@ def overview(rows: Rows, reading: Reading) -> Overview:
             role_of.setdefault(name, role)
     scores = table.roles.all("score") or _scores(table, role_of)
     role_of |= dict.fromkeys(scores, "score")
-    columns = [_seen(table, name, role_of.get(name, "")) for name in table.rows.header]
-    return Overview(n_rows=len(table), columns=tuple(columns), scores=tuple(scores))
+    header = table.rows.header
+    columns = [_seen(table, name, role_of.get(name, "")) for name in header]
+    unread = {name: table.rows.seen(name) for name in header if name not in role_of}
+    return Overview(
+        n_rows=len(table),
+        columns=tuple(columns),
+        scores=tuple(scores),
+        proposed=proposed(unread, {*role_of.values()}),
+    )
 
 
 def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:

@@ -34,7 +34,13 @@ from refless.data.tables.rated import (
 )
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns, Kind
-from refless.data.tables.table import Read, RowTable, numbers_of, read_table
+from refless.data.tables.table import (
+    Read,
+    RowTable,
+    items_of_ids,
+    numbers_of,
+    read_table,
+)
 from refless.data.tables.views import (
     check_told_apart,
     outputs_of_rows,
@@ -321,8 +327,7 @@ def with_systems(table: RowTable, system: str, columns: Columns) -> RowTable:
         names["system"] = _files_as_systems(table, system)
     ids = names.get("id")
     if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):
-        names.setdefault("item", ids)
-        names["id"] = [*map("{} {}".format, names["system"], ids)]
+        items_of_ids(names)
     return replace(table, names=names, roles=replace(table.roles, notes=notes))
 
 

@@ -40,6 +40,9 @@ _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
     "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"
     "|toxicity|harmful|harmfulness|violations?|defects?|flaws?|wer"
 )
+_LOW_IS_BEST = re.compile(
+    r"\b[01]\s*(?:=|is|:)\s*(?:the\s+)?(?:best|excellent|perfect)\b"
+)
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
 _ANY_WORDS = ["WORD=NUMBER", "..."]
@@ -249,6 +252,8 @@ def turned(values: FloatArray, scale: Scale | None) -> FloatArray:
 
 def means_errors(name: str) -> bool:
     """Whether the name of a column says that lower is better."""
+    if _LOW_IS_BEST.search(name.casefold()):
+        return True
     words = {*re.findall(r"[a-z]+", name.casefold())}
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 

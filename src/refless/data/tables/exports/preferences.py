@@ -72,7 +72,15 @@ TIES = {
     "tie_(bothbad)",
     "both_bad",
     "bothbad",
+    "both_good",
+    "no_preference",
+    "about_the_same",
+    "equally_good",
 }
+_HOW_MUCH = re.compile(  # in `a is much better`, of which only the side counts
+    "(?:^|_)(?:a_bit|a_little|a_lot|is|much|far|slightly|somewhat|clearly|significantly|strongly"
+    "|better|prefer|preferred|wins?)(?=_|$)"
+)
 _SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
 # roles whose columns, if a flag names them, are read as they are
@@ -422,7 +430,7 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
         return 2 - read
     number = int(word) if isinstance(word, float) and word.is_integer() else word
     name = (name_in(number) or "").strip().casefold()
-    side_name = folded(name)
+    side_name = _HOW_MUCH.sub("", folded(name)).strip("_")
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
         return repr(word)  # of a and b, is 1 the first, or true?
     first, second = [(name_in(system) or "").casefold() for system in systems]

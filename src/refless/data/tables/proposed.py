@@ -1,0 +1,105 @@
+"""Guesses what columns are that no usual name tells: shown to people, never read unasked."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from refless.data.tables.roles import Cells, are_names, are_written
+from refless.data.tables.spellings import folded, says_who
+from refless.data.tables.unread import NO_OUTPUT, OF_OUTPUTS, hold_ratings
+
+MOST_GRADES = 13  # A+ to F
+# words in the names of columns, the first ones before others
+SYSTEMS = (
+    "system sys model version variant arm bot engine checkpoint release agent config"
+)
+RATINGS = (
+    "rating overall human verdict rated ratings grade grades score quality helpful correct "
+    "helpfulness correctness passed pass stars mark marks label satisfaction"
+)
+ITEMS = "item case doc document example sample question qid prompt id"
+RATERS = "email"
+NO_TEXTS = "comment comments note notes remark remarks reason feedback"
+NO_RATINGS = (
+    "id nr no number index row n len length tokens words chars time latency cost date"
+)
+
+Columns = Mapping[str, Cells]
+
+
+def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
+    """The column that each role may have which has none by its name.
+
+    Args:
+        columns: cells of the columns that nothing reads, by name.
+        known: roles that have a column.
+    """
+    guesses: dict[str, str] = {}
+    for role, guess in _GUESSES.items():
+        left = {name: columns[name] for name in columns if name not in guesses.values()}
+        names = [] if role in known else guess(left)
+        guesses |= dict(zip([role], names, strict=False))
+    if "system" not in {*known, *guesses} or {"item", "source"} & {*known}:
+        guesses.pop("item", None)
+    return guesses
+
+
+def _texts(columns: Columns) -> list[str]:
+    """The only column of many texts, or the only one called as outputs are."""
+    remarks = _called(columns, NO_TEXTS)
+    texts = [name for name in columns if are_written(columns[name])]
+    texts = [name for name in texts if name not in remarks]
+    called = [name for name in texts if _words(name) & OF_OUTPUTS - NO_OUTPUT]
+    return next((names for names in (called, texts) if len(names) == 1), [])
+
+
+def _ratings(columns: Columns) -> list[str]:
+    """Columns called as ratings are, or the only one of ratings."""
+    numbers = _called(columns, NO_RATINGS)
+    free = [name for name in columns if name not in numbers and not says_who(name)]
+    may = {name: columns[name] for name in free if hold_ratings(columns[name])}
+    few = {name: columns[name] for name in free if _has_few(columns[name])}
+    called = [*_called(may, RATINGS), *_called(few, RATINGS)]
+    return called or [*may][: len(may) == 1]
+
+
+def _raters(columns: Columns) -> list[str]:
+    called = [name for name in columns if says_who(name)]
+    return _repeating(columns, [*called, *_called(columns, RATERS)])
+
+
+def _systems(columns: Columns) -> list[str]:
+    called = _called(columns, SYSTEMS)
+    return _repeating(columns, [name for name in called if are_names(columns[name])])
+
+
+def _items(columns: Columns) -> list[str]:
+    return _repeating(columns, _called(columns, ITEMS))
+
+
+_GUESSES: dict[str, Callable[[Columns], list[str]]] = {
+    "text": _texts,
+    "annotator": _raters,
+    "rating": _ratings,
+    "system": _systems,
+    "item": _items,
+}
+
+
+def _words(name: str) -> set[str]:
+    return {*re.split(r"[\W_]+", folded(name))}
+
+
+def _called(columns: Columns, words: str) -> list[str]:
+    """The columns with one of these words in their name, in the order of the words."""
+    return [name for word in words.split() for name in columns if word in _words(name)]
+
+
+def _repeating(columns: Columns, names: list[str]) -> list[str]:
+    """Those of the columns that have several values, most of them more than once."""
+    return [
+        name for name in names if 1 < len({*columns[name]}) <= len(columns[name]) / 2
+    ]
+
+
+def _has_few(cells: Cells) -> bool:
+    return len({*cells}) <= MOST_GRADES and not are_written(cells)
