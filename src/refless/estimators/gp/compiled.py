@@ -198,8 +198,9 @@ class Compiled:
             weights=covariance.weights,
             tables=tables,
             sides=sides,
-            alpha=solved.columns[:, 0],
-            columns=solved.columns[:, 1:].astype(precision),
+            # in memory one after the other: how a product is summed depends on it
+            alpha=np.ascontiguousarray(solved.columns[:, 0]),
+            columns=solved.columns[:, 1:].astype(precision, order="C"),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,
