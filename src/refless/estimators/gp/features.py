@@ -114,11 +114,15 @@ def _text(text: str, _: str) -> str:
     return text
 
 
+def _source(_: str, source: str) -> str:
+    return source
+
+
 # the string that a kernel reads of a text and its source, and the terms of its words
 TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Terms]]] = {
     "words": (_text, word_terms),
     "letters": (_text, letter_terms),
-    "source": (lambda _, source: source, word_terms),
+    "source": (_source, word_terms),
     "masked": (masked, word_terms),
 }
 
