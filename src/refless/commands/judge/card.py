@@ -209,7 +209,7 @@ def _next(licence: Licence) -> str:
         return "save this result with -o FILE.json, and let it decide new outputs."
     if not licence.curve:
         return "rate rows that are drawn at random from all."
-    return "leave all to people, or rate more."
+    return "leave all to people."
 
 
 def _labels(licence: Licence) -> str:
