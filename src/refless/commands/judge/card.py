@@ -252,7 +252,7 @@ def _unfit(uses: Sequence[Use]) -> str:
     tasks = [
         PURPOSES[use.purpose].short
         for use in uses
-        if use.answer != "yes" and not use.estimate.undefined
+        if (use.answer != "yes" or use.purpose == FILTER) and not use.estimate.undefined
     ]
     return f"use without people to {' or '.join(tasks)}." if tasks else OTHERS
 

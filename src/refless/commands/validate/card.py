@@ -24,7 +24,7 @@ CAPTION = (
     "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
     "lie along the dashed line; along the flat one they tell no more than the average."
 )
-NOTHING_SHOWN = "any decision: estimates are not shown to know more than the average."
+NOTHING_SHOWN = "any decision: these estimates are not shown to help."
 UNFIT: dict[State, str] = {"no": NOTHING_SHOWN, "open": NOTHING_SHOWN}
 ADVICE: dict[State, str] = {
     "yes": "estimate new outputs, and decide by the mean of many.",
