@@ -81,7 +81,7 @@ def if_steady_said(needed: int | None, n: int, noun: str) -> str:
     """The same, of a number that is known: how many in all, beside the n that there are."""
     if needed is None:
         return UNKNOWN
-    more = counted(needed - n, f"more {noun}")
+    more = counted(max(needed - n, 1), f"more {noun}")
     return f"about {more} would decide it, if the numbers stay as they are."
 
 

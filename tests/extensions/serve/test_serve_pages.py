@@ -728,3 +728,20 @@ def test_long_markdown_keeps_nobody_waiting(tmp_path: Path) -> None:
     assert all("AnyIO worker" in name for name in threads)
     assert threads
     store.close()
+
+
+def test_the_printed_address_is_that_in_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A service for all prints where others reach this machine, as far as that is known."""
+
+    class Routed(socket.socket):
+        def connect(self, address: object) -> None:
+            pass
+
+        def getsockname(self) -> tuple[str, int]:
+            return "10.1.2.3", 5
+
+    monkeypatch.setattr(socket, "socket", Routed)
+    where = Where(host="0.0.0.0", port=1)
+    assert app._address(where) == "http://10.1.2.3:1"

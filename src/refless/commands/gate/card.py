@@ -19,11 +19,12 @@ def card_of(
     further: Further,
     rests: str,
     figures: tuple[Figure, ...],
+    margin: float,
 ) -> Card:
     """The card on the new system.
 
     Args:
-        gate: the verdict; systems: the old one and the new one.
+        gate: the verdict; systems: the old one and the new one; margin: that is allowed.
         further: what would decide it; rests: what it rests on; figures: that show it.
     """
     names = labels(systems, NAME)
@@ -34,7 +35,7 @@ def card_of(
         "undecided": f"keep {old} until it is decided.",
     }
     unfit = {
-        "passed": f"a claim that {new} is better: this gate does not ask that.",
+        "passed": f"a claim that {new} is better." if margin else OTHERS,
         "failed": OTHERS,
         "undecided": f"a claim that {new} is worse, or as good.",
     }

@@ -122,7 +122,7 @@ class GateResult(Result):
         if isinstance(compared, CompareResult):
             state = STATES[self.gate.verdict]
             figures = (picture_of(compared, systems, self.margin, state),)
-        return card_of(self.gate, systems, self.further, rests, figures)
+        return card_of(self.gate, systems, self.further, rests, figures, self.margin)
 
     def _shown(self) -> Document:
         return self._behind(self.compared.document())

@@ -209,7 +209,7 @@ def _next(licence: Licence) -> str:
         return "save this result with -o FILE.json, and let it decide new outputs."
     if not licence.curve:
         return "rate rows that are drawn at random from all."
-    return "leave all to people, or rate more."
+    return "leave all to people."
 
 
 def _labels(licence: Licence) -> str:
@@ -252,7 +252,7 @@ def _unfit(uses: Sequence[Use]) -> str:
     tasks = [
         PURPOSES[use.purpose].short
         for use in uses
-        if use.answer != "yes" and not use.estimate.undefined
+        if (use.answer != "yes" or use.purpose == FILTER) and not use.estimate.undefined
     ]
     return f"use without people to {' or '.join(tasks)}." if tasks else OTHERS
 

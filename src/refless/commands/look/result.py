@@ -96,10 +96,11 @@ class LookResult(Result):
             )
             for column in self.seen.columns
         )
-        header = ("role", "column", "missing", "example")
         title = f"What was read: {counted(self.seen.n_rows, 'row')}"
-        if all(column.name for column in self.seen.columns):
+        named = "column" if self.seen.columns[0].name else ""
+        if named:
             title += f", {counted(len(self.seen.columns), 'column')}"
+        header = ("role", named, "missing", "example")
         table = Table(header=header, rows=rows, numeric=(False, False, True, False))
         return Section(title=title, lines=self._scale(), table=table)
 

@@ -116,7 +116,7 @@ def _rests(choice: Choice) -> str:
 
 def _further(choice: Choice) -> str:
     """The ratings that settle the question, in a sentence; "" if none are forecast."""
-    if choice.race is not None or not choice.curve:
+    if not choice.curve:
         return ""
     unit = UNITS[choice.goal]
     within = f"±{number(choice.within, 2)}"

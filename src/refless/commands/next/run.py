@@ -238,11 +238,12 @@ def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
         plan=False,
         goal="mean",
     )
-    if rated is None:
-        return replace(planned(study, None, seed), draws=draws)
-    pool = rated_of(rated, rows)[0]
-    study = replace(study, scale=pool.scale)
-    return replace(planned(study, pilot_read(pool), seed), draws=draws)
+    pilot = None
+    if rated is not None:
+        pool = rated_of(rated, rows)[0]
+        study = replace(study, scale=pool.scale)
+        pilot = pilot_read(pool)
+    return replace(planned(study, pilot, seed), draws=draws)
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:

@@ -16,7 +16,7 @@ NAME = 24  # letters of a score
 PICKS = "picks the text that people preferred"
 OPEN = "Cannot be told yet"
 LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
-UNFIT = "any decision: estimates are not shown to tell more than simpler means."
+UNFIT = "any decision: these estimates are not shown to help."
 OF_SCORES: dict[State, str] = {
     "yes": "use it to compare versions, with people's choices beside it.",
     "open": "have more choices made, on other sources.",

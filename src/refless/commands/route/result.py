@@ -28,6 +28,7 @@ NEXT = (
     "Put people's decisions on these into a column of ratings, and route again: the audit then "
     "tells whether the promise holds."
 )
+NOT_FOR = "Not for: outputs of another kind, or another prompt or model of the judge."
 LEGEND = (
     f"Mean evidence from {ENOUGH:g} on says that the promise no longer holds: wrong in at most 5 % "
     "of uses, however often you look. Ratings of texts that the audit has not drawn do not count."
@@ -92,7 +93,7 @@ class RouteResult(Result):
         return Document(
             title=f"{self.judge.name} on {counted(n, 'output')}",
             verdict=verdict,
-            notes=(kept,),
+            notes=(kept, NOT_FOR),
             sections=(self._people(), self._audited()),
         )
 

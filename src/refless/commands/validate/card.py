@@ -24,7 +24,7 @@ CAPTION = (
     "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
     "lie along the dashed line; along the flat one they tell no more than the average."
 )
-NOTHING_SHOWN = "any decision: estimates are not shown to know more than the average."
+NOTHING_SHOWN = "any decision: these estimates are not shown to help."
 UNFIT: dict[State, str] = {"no": NOTHING_SHOWN, "open": NOTHING_SHOWN}
 ADVICE: dict[State, str] = {
     "yes": "estimate new outputs, and decide by the mean of many.",
@@ -96,8 +96,11 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
 def _further(table: Leaderboard) -> str:
     """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
-    flat = [each for each in table.methods if each.name == CONSTANT]
-    numbers = [(each.saved, each.saved_interval, 0.0) for each in flat]
+    numbers = [
+        (each.saved, each.saved_interval, 0.0)
+        for each in table.methods
+        if each.name == CONSTANT
+    ]
     numbers.append((line.spearman, line.spearman_interval, 0.0))
     numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))
     return first_open(numbers, line.n_scored, "rated output")
