@@ -94,8 +94,8 @@ def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
         answer = f"{name} {verb} by {size} ({units.ends((low, high), 'to')})"
         if not units.percent:
             return f"{answer}."
-        rates = [units.mean(means[name]) for name in (pair.second, pair.first)]
-        return f"{answer}: {rates[0]} pass, against {rates[1]}."
+        rate, other = units.rates(means[pair.second], means[pair.first])
+        return f"{answer}: {rate} pass, against {other}."
     if low == high:
         return f"Both are rated alike on average: {size} apart."
     ends = units.ends((low, high), "and")

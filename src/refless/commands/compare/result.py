@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
+import numpy as np
 from msgspec import Meta
 
 from refless.commands.compare.card import (
@@ -30,6 +31,7 @@ from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
 from refless.registry.arrays import IntArray
+from refless.registry.plural import counted
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
@@ -123,16 +125,26 @@ class CompareResult(Result):
         """The answer with its picture."""
         units = RatingUnits(self.percent)
         comparison = self.comparison
+        agree = self._raters_agree()
         if len(comparison.pairs) > 1:
             figures = self._systems().figures
-            return card_of_several(
+            card = card_of_several(
                 comparison, self.compared, units, figures, self.next_command
             )
+            return replace(card, rests=f"{card.rests} {agree}")
         (pair,) = comparison.pairs
         apart = of_apart(comparison.pairs)
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
-        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen])
+        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
+
+    def _raters_agree(self) -> str:
+        """Whether raters agree, as far as this comparison knows."""
+        rated = np.count_nonzero(~np.isnan(self.compared.human))
+        if sum(self.raters.values()) <= rated:
+            return "Whether raters agree is not known."
+        n_raters = counted(len(self.raters), "rater")
+        return f"{n_raters}: 'refless judge' says whether they agree."
 
     def _systems(self) -> Section:
         return systems_section(self.comparison, self.scale, of_passes=self.percent)

@@ -90,7 +90,7 @@ class LookResult(Result):
         rows = tuple(
             (
                 ROLE_NAMES.get(column.role, column.role),
-                column.name,
+                column.name or "of both texts",
                 percent(column.missing) if column.missing else "none",
                 clipped(column.example, EXAMPLE),
             )

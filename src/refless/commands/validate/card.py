@@ -58,13 +58,17 @@ def card_of(
     state, answer = _answer(table, f"guessing the average, {units.mean(average)}")
     off = units.size(span * math.sqrt(table.first.mse))
     scored = table.first.n_scored
+    errors = f"off by {off}"
+    for each in table.methods:
+        if each.name == CONSTANT:
+            errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
     return Card(
         topic="estimates",
         question=QUESTION,
         state=state,
         label=LABELS[state],
         answer=answer,
-        rests=f"Rests on {scored} rated outputs, each estimated without its rating: off by {off}.",
+        rests=f"Rests on {scored} rated outputs, each estimated without its rating: {errors}.",
         further=DECIDED if state != "open" else _further(table),
         unfit=UNFIT.get(state, f"single outputs: each may be off by {off} or more."),
         advice=ADVICE[state],
