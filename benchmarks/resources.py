@@ -66,14 +66,9 @@ def _written(path: Path, rows: Iterable[object]) -> str:
     return str(path)
 
 
-def _validate(at: Path, share: float) -> list[str]:
-    return [
-        "validate",
-        rated(at / "rated.jsonl", int(1_000_000 * share)),
-        "--scale",
-        "1",
-        "5",
-    ]
+def _validate(n: int, at: Path, share: float) -> list[str]:
+    made_of = rated(at / "rated.jsonl", int(n * share) + 10)
+    return ["validate", made_of, "--scale", "1", "5"]
 
 
 def _score(at: Path, share: float) -> list[str]:
@@ -110,7 +105,9 @@ def _long_validated(at: Path, share: float) -> list[str]:
 
 
 CASES = (
-    Case("validate 1,000,000 rated texts", _validate, 180, 2_000),
+    Case("validate 300 rated texts", partial(_validate, 300), 2, 500),
+    Case("validate 1,200 rated texts", partial(_validate, 1_200), 15, 1_000),
+    Case("validate 1,000,000 rated texts", partial(_validate, 1_000_000), 180, 2_000),
     Case("score 200,000 outputs, 2,000 rated", _score, 60, 2_000),
     Case("score 200 by gp of 1,200", partial(_opened, 1_200, "gp"), 5, 500),
     Case("score 200 by gp of 100,000", partial(_opened, 100_000, "gp"), 15, 3_000),

@@ -11,8 +11,7 @@ from refless.registry.arrays import FloatArray
 
 STEPS = 60  # of a search
 ENOUGH = 5e-7  # relative gain that no step has to promise
-SUFFICIENT = 1e-4  # share of the gain that the slope promises, for a step to count
-SHORTENED = 0.3  # share of a step that remains, if it does not
+SHORTENED = 0.3  # share that remains of a step without gain
 LEAST_CURVATURE = 1e-9  # in a direction, of the whole
 DAMPED = 0.2  # least share of the curvature that a step may tell
 
@@ -44,7 +43,7 @@ def minimized(
         promise = -float(here.gradient @ step)
         while promise > ENOUGH * max(1.0, abs(here.value)):
             there = function(point + step)
-            if there.value <= here.value - SUFFICIENT * promise:
+            if there.value < here.value:
                 break
             step = SHORTENED * step
             promise = SHORTENED * promise
