@@ -22,7 +22,7 @@ from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import BUILT_IN, Encoder, encoder
 from refless.text.embed.loading import folder_of
-from refless.text.embed.static import static_files, static_table
+from refless.text.embed.static import StaticTable, static_files, static_table
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 safetensors = pytest.importorskip(
@@ -356,32 +356,44 @@ PARTS = st.sampled_from(
 )
 
 
+@pytest.fixture(scope="module")
+def built_in() -> StaticTable:
+    """The table at hand."""
+    folder = folder_of(BUILT_IN)
+    files = static_files(folder)
+    assert files is not None
+    return static_table(folder, files)
+
+
 @given(st.lists(st.lists(PARTS, max_size=8).map(" ".join) | st.text(max_size=12)))
 @example(
-    ["a" * 600, "dog " * 200, "  ", " \u2581 x", "<unk> the", "\ud800éॐ語ꙮ\U00020000"]
+    [
+        "a" * 600,
+        "dog " * 200,
+        "  ",
+        " ▁ x",
+        "<unk> the",
+        "\ud800éॐ語ꙮ\U00020000",
+    ]
 )
-def test_the_table_at_hand_reads_texts_as_its_tokenizer_does(texts: list[str]) -> None:
-    """Bit for bit, whatever other texts it reads with them."""
-    folder = folder_of(BUILT_IN)
-    files = static_files(folder)
-    assert files is not None
-    table = static_table(folder, files)
-    assert table.pairs is not None
-    slow = replace(table, pairs=None)
-    np.testing.assert_array_equal(table.totals(texts), slow.totals(texts))
-    np.testing.assert_array_equal(table.totals(texts[::-1])[::-1], table.totals(texts))
+def test_the_table_at_hand_reads_texts_as_its_tokenizer_does(
+    built_in: StaticTable, texts: list[str]
+) -> None:
+    """Bit for bit, in any order."""
+    wanted = replace(built_in, pairs=None).totals(texts)
+    np.testing.assert_array_equal(built_in.totals(texts), wanted)
+    np.testing.assert_array_equal(built_in.totals(texts[::-1]), wanted[::-1])
 
 
-def test_words_of_the_table_at_hand_have_the_tokens_of_its_tokenizer() -> None:
-    """Every token of the vocabulary as a word, of which many merge otherwise."""
-    folder = folder_of(BUILT_IN)
-    files = static_files(folder)
-    assert files is not None
-    table = static_table(folder, files)
-    assert table.pairs is not None
-    words = tokenizers.Tokenizer.from_file(str(files[1]))
+def test_every_token_as_a_word_merges_as_by_its_tokenizer(
+    built_in: StaticTable,
+) -> None:
+    """Those of all lengths and scripts; many become others."""
+    assert built_in.pairs is not None
+    words = tokenizers.Tokenizer.from_file(str(built_in.tokenizer))
     texts = [*words.get_vocab()]
-    tokens, starts, is_other = table.pairs.tokens(texts)
+    tokens, starts, is_other = built_in.pairs.tokens(texts)
     wanted = words.encode_batch_fast(texts, add_special_tokens=False)
     for i in np.flatnonzero(~is_other).tolist():
-        assert tokens[starts[i] : starts[i + 1]].tolist() == wanted[i].ids
+        found = tokens[starts[i] : starts[i + 1]]
+        assert found.tolist() == wanted[i].ids
