@@ -10,18 +10,6 @@ LONGEST = 500  # characters of a part: each merge looks at all of them
 SLOTS = 1 << 14  # parts whose tokens are found again
 
 
-@loop(nogil=True)
-def strings_loop(points, starts):
-    """[strings] the key of each string."""
-    keys = np.empty(len(starts) - 1, dtype=np.int64)
-    for string in range(len(keys)):
-        key = np.uint64(0)
-        for i in range(starts[string], starts[string + 1]):
-            key = _longer(key, points[i])
-        keys[string] = _stored(key)
-    return keys
-
-
 @loop()
 def _pair(first, second):
     """The key of two tokens."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from unicodedata import category
 
@@ -19,7 +19,6 @@ from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
 loops = Loops("terms")
 
 N_ASCII = 128
-LAID = ("begins", "places", "sizes", "keys")
 RUNS = (3, 5)  # letters of a word that are read together
 _UNBROKEN = re.compile(f"[{UNBROKEN}]")
 
@@ -131,18 +130,20 @@ class Words:
         if not (kinds[self.points] & loops.UNBROKEN).any():
             return self
         laid = loops.words_loop(self.points, self.starts, kinds, whole=True)
-        return replace(self, **dict(zip(LAID, laid, strict=True)))
+        return Words(self.points, self.starts, *laid)
 
     def plain(self) -> Words:
         """Those that begin with a letter or digit."""
         kinds = kinds_of(self.points)[self.points[self.places]]
         rows = np.flatnonzero(kinds & loops.ALNUM)
-        return replace(
-            self,
-            begins=np.searchsorted(rows, self.begins),
-            places=self.places[rows],
-            sizes=self.sizes[rows],
-            keys=self.keys[rows],
+        begins = np.searchsorted(rows, self.begins)
+        return Words(
+            self.points,
+            self.starts,
+            begins,
+            self.places[rows],
+            self.sizes[rows],
+            self.keys[rows],
         )
 
     def runs(self, length: int, most: int) -> Terms:

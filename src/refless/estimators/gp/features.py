@@ -34,8 +34,7 @@ class KernelInputs:
     units: tuple[str, ...]  # labels of what belongs together
     # [n, ...] numbers or vectors, by the kernel that compares them
     columns: Mapping[str, Any]
-    # by what reads it: different strings as words and their rows, terms by the kernel's name
-    counted: dict[Any, Any] = field(default_factory=dict)
+    counted: dict[str, Terms] = field(default_factory=dict)  # by the kernel, once read
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -129,16 +128,15 @@ TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Terms]]] = {
 
 def terms_of(name: str, inputs: KernelInputs) -> Terms:
     """The terms that a kernel counts, read once for all kernels; each different string is, too."""
-    counted = inputs.counted
-    if name not in counted:
-        string_of, read = TERMS[name]
-        if string_of not in counted:
-            sources = inputs.sources or inputs.texts
-            once, rows = distinct(map(string_of, inputs.texts, sources))
-            counted[string_of] = Words.of(once), rows
-        words, rows = counted[string_of]
-        counted[name] = read(words).take(rows)
-    return counted[name]  # type: ignore[no-any-return]
+    if name not in inputs.counted:
+        string_of, _ = TERMS[name]
+        sources = inputs.sources or inputs.texts
+        once, rows = distinct(map(string_of, inputs.texts, sources))
+        words = Words.of(once)
+        for each, (its_string, read) in TERMS.items():
+            if its_string is string_of:
+                inputs.counted[each] = read(words).take(rows)
+    return inputs.counted[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import add
@@ -53,12 +53,11 @@ class BytePairs:
     def of(cls, tokenizer: Mapping[str, Any]) -> BytePairs | None:
         """The tokenizer that `tokenizer.json` describes; None for one of another kind."""
         model = tokenizer["model"]
-        added = [entry["content"] for entry in tokenizer.get("added_tokens", ())]
         rules = (
             all(model.get(name) in values for name, values in USUAL.items()),
             tokenizer.get("normalizer") == SPLIT,
             tokenizer.get("pre_tokenizer") is None,
-            all(content[:1] == "<" for content in added),
+            all(entry["content"][:1] == "<" for entry in tokenizer["added_tokens"]),
         )
         return cls._read(model["vocab"], model["merges"]) if all(rules) else None
 
@@ -69,24 +68,19 @@ class BytePairs:
         is_split = not any(BLANK in token.lstrip(BLANK) for token in vocabulary)
         if not is_split or not vocabulary.keys() >= {BLANK, *BYTES}:
             return None
-        if merges and isinstance(merges[0], str):
-            halves = " ".join(merges).split(" ")
-        else:
-            halves = [*chain.from_iterable(merges)]
-        first, second = (
-            np.array([*map(vocabulary.__getitem__, halves)]).reshape(-1, 2).T
+        is_text = all(isinstance(merge, str) for merge in merges)
+        both = " ".join(merges).split(" ") if is_text else [*chain(*merges)]
+        first = both[::2]
+        second = both[1::2]
+        made = _ids(map(add, first, second), vocabulary)
+        table, ranks = loops.merges_loop(
+            _ids(first, vocabulary), _ids(second, vocabulary)
         )
-        wholes = map(add, halves[::2], halves[1::2])
-        made = np.array([*map(vocabulary.__getitem__, wholes)], dtype=np.int32)
-        of_bytes = np.array([vocabulary[byte] for byte in BYTES], dtype=np.int32)
-        if np.isin(of_bytes, made).any():
-            return None
         characters = np.full(0x110000, -1, dtype=np.int32)
         for token, number in vocabulary.items():
             if len(token) == 1:
                 characters[ord(token)] = number
-        table, ranks = loops.merges_loop(first, second)
-        return cls(characters, of_bytes, (table, ranks, made))
+        return cls(characters, _ids(BYTES, vocabulary), (table, ranks, made))
 
     def tokens(self, texts: Sequence[str]) -> tuple[IdArray, IntArray, BoolArray]:
         """The tokens of texts, [texts + 1] where those of each begin, and which texts are not read.
@@ -100,3 +94,7 @@ class BytePairs:
             points, starts, self.characters, self.of_bytes, self.merges
         )
         return tokens, begins, is_long | is_marked
+
+
+def _ids(tokens: Iterable[str], vocabulary: Mapping[str, int]) -> IdArray:
+    return np.array([vocabulary[token] for token in tokens], dtype=np.int32)

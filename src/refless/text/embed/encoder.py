@@ -20,9 +20,8 @@ from refless.text.embed.loading import (
     folder_of,
     model_name,
     network_of,
-    plain,
 )
-from refless.text.embed.static import StaticTable, static_files, static_table
+from refless.text.embed.static import StaticTable, plain, static_files, static_table
 from refless.text.tokenize import distinct
 
 # that are known here

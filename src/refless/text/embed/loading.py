@@ -215,8 +215,3 @@ def _offline() -> Iterator[None]:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
-
-
-def plain(text: str) -> str:
-    """The text without what UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()

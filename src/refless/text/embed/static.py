@@ -54,7 +54,7 @@ class StaticTable:
         Raises:
             UsageError: the tokenizer cannot read them: it lacks its own unknown token.
         """
-        texts = [text if text.isascii() else _utf8(text) for text in texts]
+        texts = [*map(plain, texts)]
         if self.pairs is None:
             return self._summed(*self._tokens(texts))
         tokens, starts, is_other = self.pairs.tokens(texts)
@@ -88,9 +88,10 @@ class StaticTable:
         return sums
 
 
-def _utf8(text: str) -> str:
+def plain(text: str) -> str:
     """The text without what UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
+    is_plain = text.isascii()
+    return text if is_plain else text.encode("utf-8", "replace").decode()
 
 
 def static_files(folder: Path) -> tuple[Path, Path] | None:
