@@ -1,7 +1,6 @@
 """Functions as commands: their parameters become flags."""
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING
 from functools import partial
@@ -67,12 +66,6 @@ def _is_default(ctx: Any, name: str) -> bool:  # noqa: ANN401 - click's own
     return getattr(source, "name", "") == "DEFAULT"
 
 
-def _note_repeated(flag: Any) -> None:  # noqa: ANN401 - click's own
-    """Says that of a flag with one value, which was given twice, the last counts."""
-    if not (flag.multiple or flag.is_flag):
-        say(f"{max(flag.opts, key=len)} was given twice: the last one counts")
-
-
 class PlainCommand(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
@@ -84,10 +77,10 @@ class PlainCommand(TyperCommand):
             typer.echo(ctx.get_help())
             ctx.exit()
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-        for flag, n in Counter(given).items():
-            if n > 1 and flag.param_type_name == "option":
-                _note_repeated(flag)
         for flag in self.get_params(ctx):
+            if given.count(flag) > 1 and not (flag.multiple or flag.is_flag):
+                name = max(flag.opts, key=len)
+                say(f"{name} was given twice: the last one counts")
             flag.process_value = partial(_converted, flag, flag.name in self.texts)  # type: ignore[method-assign]
         return super().parse_args(ctx, args)
 

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import PosteriorMean
-from refless.estimators.gp.features import Table
+from refless.estimators.gp.features import FeatureTable
 from refless.estimators.gp.kernels import (
     BellKernel,
     Covariance,
@@ -103,7 +103,7 @@ class Compiled:
 
     kernels: Mapping[str, LearnedKernel]
     weights: Mapping[str, float]
-    tables: Mapping[str, Table]
+    tables: Mapping[str, FeatureTable]
     sides: Mapping[str, Any]
     alpha: FloatArray
     columns: FloatArray
@@ -132,7 +132,7 @@ class Compiled:
         # landmarks that stand for others have large weights of both signs
         is_exact = len(average.landmarks) == len(average.alpha)
         precision = PRECISION if is_exact else np.float64
-        tables: dict[str, Table] = {}
+        tables: dict[str, FeatureTable] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
             weight = covariance.weights[name]
@@ -143,7 +143,9 @@ class Compiled:
             elif hasattr(kernel, "features"):
                 features = kernel.features(drawn[name])
                 first = solved.firsts[name]
-                tables[name] = Table(features, weight * columns, first, precision)
+                tables[name] = FeatureTable(
+                    features, weight * columns, first, precision
+                )
             else:
                 sides[name] = kernel.anchors(landmarks[name])
         return cls(
