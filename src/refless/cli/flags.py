@@ -77,11 +77,12 @@ class PlainCommand(TyperCommand):
             typer.echo(ctx.get_help())
             ctx.exit()
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-        for flag in self.get_params(ctx):
+        flags: list[Any] = self.get_params(ctx)
+        for flag in flags:
             if given.count(flag) > 1 and not (flag.multiple or flag.is_flag):
                 name = max(flag.opts, key=len)
                 say(f"{name} was given twice: the last one counts")
-            flag.process_value = partial(_converted, flag, flag.name in self.texts)  # type: ignore[method-assign]
+            flag.process_value = partial(_converted, flag, flag.name in self.texts)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own

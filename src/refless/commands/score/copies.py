@@ -117,8 +117,8 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     wanted = {*pairs}
     row_of = {pair: row for row, pair in rated_pairs if pair in wanted}
     new = count(n)
-    groups = [row_of[pair] if pair in row_of else next(new) for pair in pairs]
-    return np.array(groups, dtype=np.int64), np.arange(n)
+    numbers = [row_of[pair] if pair in row_of else next(new) for pair in pairs]
+    return np.array(numbers, dtype=np.int64), np.arange(n)
 
 
 def _holders(
