@@ -114,7 +114,7 @@ def test_help_loads_no_arithmetic(words: list[str], heavy: list[str]) -> None:
 
 
 def test_texts_are_not_converted() -> None:
-    """What reads numbers on a command line, pydantic, is loaded for a number alone."""
+    """Pydantic, which reads numbers on a command line, is loaded for a number alone."""
     code = (
         "import sys; from refless.cli import app;"
         "app('list')(['list', 'estimators'], standalone_mode=False);"
