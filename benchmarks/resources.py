@@ -117,6 +117,12 @@ CASES = (
         10,
         1_000,
     ),
+    Case(
+        "score 200 by neighbors of 1,000,000",
+        partial(_opened, 1_000_000, "bleu-neighbors"),
+        30,
+        2_000,
+    ),
     Case("score, an output of 10 MB", _long_output, 60, 500),
     Case("score, a rated text of 10 MB", _long_rated, 60, 500),
     Case("validate, a rated text of 10 MB", _long_validated, 60, 500),

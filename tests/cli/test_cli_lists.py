@@ -113,6 +113,17 @@ def test_help_loads_no_arithmetic(words: list[str], heavy: list[str]) -> None:
     assert (done.returncode, done.stderr.strip()) == (0, "")
 
 
+def test_texts_are_not_converted() -> None:
+    """Pydantic, which reads numbers on a command line, is loaded for a number alone."""
+    code = (
+        "import sys; from refless.cli import app;"
+        "app('list')(['list', 'estimators'], standalone_mode=False);"
+        "sys.exit('pydantic' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
 def test_judge_loads_only_what_it_uses(tmp_path: Path) -> None:
     """No compiled loop, tokenizer, table of vectors or page: a cold start is most of the work."""
     rows = [

@@ -12,12 +12,13 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import random_array
 
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess, compiled, stored
 from refless.estimators.gp.all_ratings import PosteriorMean
 from refless.estimators.gp.compiled import Compiled, Solved
-from refless.estimators.gp.features import KernelInputs, inputs_of
+from refless.estimators.gp.features import FeatureTable, KernelInputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
     SOURCE,
@@ -145,6 +146,25 @@ def exactly(gp: GaussianProcess) -> tuple[FloatArray, FloatArray]:
 
 
 NEW = as_outputs(POOL.take(np.arange(RATED, RATED + 150)))
+
+
+@given(seed=st.integers(0, 999), texts=st.integers(1, 4))
+def test_rows_that_are_asked_for_are_those_of_the_whole_table(
+    seed: int, texts: int
+) -> None:
+    """To the last bit, whether they are made each time or once for all."""
+    rng = np.random.default_rng(seed)
+    rated = random_array((5, 12), density=0.4, rng=rng, format="csr")
+    outputs = random_array((texts, 12), density=0.3, rng=rng, format="csr")
+    columns = rng.normal(size=(5, 3))
+    first = rng.normal(size=12)
+    table = FeatureTable(rated, columns, first)
+    asked = [table.times(outputs).tobytes() for _ in range(14)]
+    assert len({*asked}) == 1
+    whole = rated.toarray().T @ columns
+    whole[:, 0] = first
+    product = np.frombuffer(asked[0]).reshape(texts, 3)
+    np.testing.assert_allclose(product, outputs.toarray() @ whole, atol=1e-12)
 
 
 def test_few_directions_stand_for_many() -> None:

@@ -30,6 +30,7 @@ DONE = 0
 INTERNAL_ERROR = 1
 WRONG_INPUT = 2
 INTERRUPTED = 130
+CREATED = 1_000_000  # objects, before what can be freed is looked for
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
@@ -70,16 +71,10 @@ class Commands(TyperGroup):
         name, commands, words = super().resolve_command(ctx, args)
         if commands is None:
             return name, commands, words
-        # modules stay: a look for what can be freed among them takes a tenth of their time
-        gc.disable()
-        try:
-            # takes longer to load than all of --help
-            from refless.cli.flags import command_of
+        # takes longer to load than all of --help
+        from refless.cli.flags import command_of
 
-            command = command_of(str(name))
-        finally:
-            gc.enable()
-        return name, command, words
+        return name, command_of(str(name)), words
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
         """The context of its base; messages of errors are printable."""
@@ -162,6 +157,8 @@ def main() -> None:
     """Runs the command line; turns exceptions into a message and an exit status."""
     # numba would load colorama, which writes an escape code to the terminal at the very end
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
+    # modules stay: looking among them for what can be freed takes a tenth of a short command
+    gc.set_threshold(CREATED)
     console.open_missing()
     warnings.showwarning = warned
     try:

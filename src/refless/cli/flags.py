@@ -1,8 +1,7 @@
 """Functions as commands: their parameters become flags."""
 
 import inspect
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING
 from functools import partial
 from typing import Annotated, Any
@@ -20,7 +19,8 @@ from refless.registry.spec import Parameter
 from refless.report.result import Result
 
 TABLE = dict[str, Any]
-PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
+NUMBERS = (int, float, bool, tuple[float, float])
+PLAIN = (str, list[str], *NUMBERS)  # what flags can hold
 SHOWN = Annotated[
     Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)
 ]
@@ -47,27 +47,42 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
         alone.command(name, cls=PlainCommand, help=help_of(function))(
             as_command(function)
         )
-    return typer.main.get_command(alone)
+    command: Any = typer.main.get_command(alone)
+    parameters = parameters_of(function)
+    command.texts = {"out", *(p.name for p in parameters if p.kind not in NUMBERS)}
+    return command
 
 
-def _note_repeated(flag: Any) -> None:  # noqa: ANN401 - click's own
-    """Says that of a flag with one value, which was given twice, the last counts."""
-    if not (flag.multiple or flag.is_flag):
-        say(f"{max(flag.opts, key=len)} was given twice: the last one counts")
+def _converted(flag: Any, is_text: bool, ctx: Any, value: Any) -> Any:  # noqa: ANN401 - click's own
+    """The value as typer converts it; texts and defaults stay: for these it would load pydantic."""
+    missing = value is None and flag.required
+    if missing or not (is_text or _is_default(ctx, flag.name)):
+        return type(flag).process_value(flag, ctx, value)
+    return value
+
+
+def _is_default(ctx: Any, name: str) -> bool:  # noqa: ANN401 - click's own
+    source = ctx.get_parameter_source(name)
+    return getattr(source, "name", "") == "DEFAULT"
 
 
 class PlainCommand(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
+    texts: Collection[str] = ()  # flags that hold text
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        """Parses as its base does, which loads pydantic; help alone does not need it."""
+        """Parses as its base does."""
         if [*args] == ["--help"] or [*args] == ["-h"]:
             typer.echo(ctx.get_help())
             ctx.exit()
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-        for flag, n in Counter(given).items():
-            if n > 1 and flag.param_type_name == "option":
-                _note_repeated(flag)
+        flags: list[Any] = self.get_params(ctx)
+        for flag in flags:
+            if given.count(flag) > 1 and not (flag.multiple or flag.is_flag):
+                name = max(flag.opts, key=len)
+                say(f"{name} was given twice: the last one counts")
+            flag.process_value = partial(_converted, flag, flag.name in self.texts)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
@@ -93,8 +108,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
         arguments: dict[str, Any] = {}
         for parameter in own:
             name = parameter.name
-            source = _context.get_parameter_source(name)
-            if getattr(source, "name", "") == "DEFAULT":
+            if _is_default(_context, name):
                 continue
             arguments[name] = values[name]
             if parameter.kind == TABLE:

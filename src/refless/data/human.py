@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import lt, ne
+from operator import lt
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -327,9 +327,7 @@ def copies_of(pool: RatedPool) -> IntArray:
 
 def copies_in_order(ordered: RatedPool) -> IntArray:
     """The same of a pool in canonical order, which need not be sorted anew."""
-    content = [*zip(*content_of(ordered), strict=True)]
-    differs = [*map(ne, content, content[1:])]
-    return np.cumsum([0, *differs])[: len(content)]
+    return np.arange(len(ordered)) if ordered.named else copies_of(ordered)
 
 
 def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
@@ -396,10 +394,6 @@ def fingerprint(pool: RatedPool) -> str:
     digest = hashlib.sha256(repr((scale, "mean")).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
-        text = "".join([f"{len(entry)}:{entry}" for entry in column])
-        if text.isascii():  # a letter is a byte
-            digest.update(text.encode())
-            continue
         raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
         digest.update(b"".join([b"%d:%b" % (len(entry), entry) for entry in raw]))
     if pool.score_names:

@@ -168,11 +168,7 @@ def json_array(value: object) -> Array:
 def json_of(arrays: Mapping[str, Array], name: str, kind: Any) -> Any:  # noqa: ANN401
     """The value that `json_array` made, of this type; raises ValueError for another one."""
     require(name in arrays and arrays[name].ndim == 1, f"{name} is missing")
-    raw = arrays[name].tobytes()
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except msgspec.DecodeError:  # half a pair of surrogates, which it refuses
-        return msgspec.convert(json.loads(raw), kind)
+    return msgspec.convert(json.loads(arrays[name].tobytes()), kind)
 
 
 def named(prefix: str, arrays: Mapping[str, Array]) -> Arrays:

@@ -31,7 +31,7 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
 
 
 def count_different(numbers: IntArray) -> int:
-    """How many of these numbers from 0 differ; much quicker than sorting them."""
+    """The number of different ones of these numbers from 0, which are not sorted for it."""
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
@@ -46,7 +46,8 @@ def codes(labels: Iterable[Any]) -> IntArray:
     Texts are never an array of NumPy's, in which each takes the room of the longest.
     """
     names = [*labels]
-    number = {name: i for i, name in enumerate(sorted({*names}))}
+    different = sorted(dict.fromkeys(names))  # what is sorted already is so at once
+    number = {name: i for i, name in enumerate(different)}
     return np.array([number[name] for name in names], dtype=np.int64)
 
 

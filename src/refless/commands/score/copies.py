@@ -7,8 +7,9 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -92,13 +93,12 @@ def copies(
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
     """The number of outputs that are a rated text, of their own source if there are sources."""
-    queries: list[object] = [*outputs.texts]
-    corpus: Iterable[object] = rated.texts
-    if outputs.sources and rated.sources:
-        queries = [*zip(outputs.texts, outputs.sources, strict=True)]
-        corpus = zip(rated.texts, rated.sources, strict=True)
-    copied = {*queries}.intersection(corpus)
-    return sum(query in copied for query in queries)
+    if not (outputs.sources and rated.sources):
+        corpus = {*rated.texts}
+        return sum(text in corpus for text in outputs.texts)
+    pairs = {*zip(rated.texts, rated.sources, strict=True)}
+    queries = zip(outputs.texts, outputs.sources, strict=True)
+    return sum(pair in pairs for pair in queries)
 
 
 def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
@@ -112,17 +112,13 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     if rated_labels and labels:
         groups = numbered((*rated_labels, *labels), n + len(outputs))
         return groups[n:], groups[:n]
-    known = {*outputs.ids}
-    rows = {name: row for row, name in enumerate(rated.ids) if name in known}
-    groups = np.zeros(len(outputs), dtype=np.int64)
-    new = n
-    for i, name in enumerate(outputs.ids):
-        row = rows.get(name, -1)
-        groups[i] = row
-        if row < 0 or rated.texts[row] != outputs.texts[i]:
-            groups[i] = new
-            new += 1
-    return groups, np.arange(n)
+    pairs = [*zip(outputs.ids, outputs.texts, strict=True)]
+    rated_pairs = enumerate(zip(rated.ids, rated.texts, strict=True))
+    wanted = {*pairs}
+    row_of = {pair: row for row, pair in rated_pairs if pair in wanted}
+    new = count(n)
+    numbers = [row_of[pair] if pair in row_of else next(new) for pair in pairs]
+    return np.array(numbers, dtype=np.int64), np.arange(n)
 
 
 def _holders(

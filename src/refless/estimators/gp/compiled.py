@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import PosteriorMean
-from refless.estimators.gp.features import Table
+from refless.estimators.gp.features import FeatureTable
 from refless.estimators.gp.kernels import (
     BellKernel,
     Covariance,
@@ -150,7 +150,7 @@ class Compiled:
 
     kernels: Mapping[str, LearnedKernel]
     weights: Mapping[str, float]
-    tables: Mapping[str, Table]
+    tables: Mapping[str, FeatureTable]
     sides: Mapping[str, Any]
     alpha: FloatArray
     columns: FloatArray
@@ -179,7 +179,7 @@ class Compiled:
         is_approximate = len(average.landmarks) < len(average.alpha)
         is_wide = is_approximate and solved.compact is None
         precision = np.float64 if is_wide else PRECISION
-        tables: dict[str, Table] = {}
+        tables: dict[str, FeatureTable] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
             weight = covariance.weights[name]
@@ -190,7 +190,9 @@ class Compiled:
             elif hasattr(kernel, "features"):
                 features = kernel.features(drawn[name])
                 first = solved.firsts[name]
-                tables[name] = Table(features, weight * columns, first, precision)
+                tables[name] = FeatureTable(
+                    features, weight * columns, first, precision
+                )
             else:
                 sides[name] = kernel.anchors(landmarks[name])
         return cls(

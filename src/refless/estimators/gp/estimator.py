@@ -116,12 +116,11 @@ class GaussianProcess(Parameters, Estimator):
     def _relearn(
         self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
     ) -> Learned:
-        rated = self.drawn(pool)
         require(not facts, "it contains more than there is to learn")
-        if len(rated) < FEWEST:
+        if len(pool) < FEWEST:
             require(not arrays, "it contains more than there is to learn")
             return self._learn(pool)
-        return restored(pool, self._labels(rated), self._parameters(), arrays)
+        return restored(pool, self._labels(pool), self._parameters(), arrays)
 
     def _parameters(self) -> Parameters:
         """The parameters as they are now."""

@@ -192,12 +192,12 @@ class Tfidf:
         """See `LinearKernel`."""
         return rated
 
-    def products(self, points: csr_array, table: Table) -> FloatArray:
+    def products(self, points: csr_array, table: FeatureTable) -> FloatArray:
         """See `LinearKernel`."""
         return table.times(points)
 
 
-class Table:
+class FeatureTable:
     """[features, k] product of texts' features and columns.
 
     As texts have few of many sparse features, the rows of these are made each time, until that has
@@ -211,7 +211,7 @@ class Table:
         first: FloatArray | None = None,
         precision: type = np.float64,
     ) -> None:
-        """From [texts, k] columns; first: [features] takes the place of the first column."""
+        """The product with [texts, k] columns; first: [features] the first column, if another."""
         self._columns = columns
         self._first = first
         self._precision = precision

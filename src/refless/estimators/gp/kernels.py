@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, KernelInputs, Table, Tfidf
+from refless.estimators.gp.features import TERMS, FeatureTable, KernelInputs, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -76,7 +76,7 @@ class LinearKernel(LearnedKernel, Protocol):
     def features(self, rated: Points) -> Any:  # noqa: ANN401 - an array, dense or sparse
         """[rated, features] features of rated texts."""
 
-    def products(self, points: Points, table: Table) -> FloatArray:
+    def products(self, points: Points, table: FeatureTable) -> FloatArray:
         """[points, k] kernel values of points and rated texts, times the table's columns."""
 
 
@@ -104,7 +104,7 @@ class GramsKernel:
         # orders have no feature in common
         return reduce(add, self._orders(rated))
 
-    def products(self, points: Points, table: Table) -> FloatArray:
+    def products(self, points: Points, table: FeatureTable) -> FloatArray:
         return np.asarray(sum(map(table.times, self._orders(points))))
 
     def _orders(self, points: Points) -> list[csr_array]:
@@ -206,7 +206,7 @@ class _Components:
 
     sample: csr_array  # [rows, terms] TF-IDF of the texts that taught them
     directions: FloatArray  # [rows, k] what each of these adds to each component
-    terms: Table  # [terms, k] the same of each term
+    terms: FeatureTable  # [terms, k] the same of each term
     units: Mapping[str, int]  # number of each unit of the sample
     rows: IntArray  # [rows] these numbers
 
@@ -229,7 +229,7 @@ class _Components:
         """Components along these [rows, k] directions."""
         names = {name: i for i, name in enumerate(dict.fromkeys(units))}
         rows = np.array([names[name] for name in units], dtype=np.int64)
-        return cls(sample, directions, Table(sample, directions), names, rows)
+        return cls(sample, directions, FeatureTable(sample, directions), names, rows)
 
     def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
         """[n, k] components of texts with these TF-IDF vectors, without what their units taught."""
@@ -323,7 +323,7 @@ class _Line(_Scaled):
     def features(self, rated: FloatArray) -> FloatArray:
         return rated
 
-    def products(self, points: FloatArray, table: Table) -> FloatArray:
+    def products(self, points: FloatArray, table: FeatureTable) -> FloatArray:
         # row by row: how a dense product is summed depends on its shape
         return table.times(csr_array(points))
 
