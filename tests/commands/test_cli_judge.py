@@ -568,7 +568,7 @@ def test_scores_on_another_scale(graded: Path) -> None:
         "by how much the judge is too kind or too strict: the judge's scores are not"
         in told
     )
-    assert "filter outputs yes" in told
+    assert "filter outputs only with a limit on errors" in told
     assert "estimate a mean" not in told
 
 

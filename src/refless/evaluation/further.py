@@ -44,7 +44,7 @@ class Further:
             )
         asked = f"about {counted(self.count, 'more item')}"
         if self.of == "items":
-            asked = f"about {counted(self.count, 'new item')}, all of them rated,"
+            asked = f"about {counted(self.count, 'new item')} beside these, all of them rated,"
         return f"{asked} would decide it with 4 of 5 chances."
 
 

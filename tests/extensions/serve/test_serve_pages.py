@@ -743,5 +743,6 @@ def test_the_printed_address_is_that_in_the_network(
             return "10.1.2.3", 5
 
     monkeypatch.setattr(socket, "socket", Routed)
+    app = pytest.importorskip("refless.extensions.serve.app")
     where = Where(host="0.0.0.0", port=1)
     assert app._address(where) == "http://10.1.2.3:1"

@@ -108,14 +108,13 @@ def card_of_runs(
         f"{NUMBERS[runs.measure].title} with people: {number(runs.single.value, 2)} by one run, "
         f"{number(runs.together.value, 2)} by all together."
     )
-    outputs = counted(runs.n, "output")
     return Card(
         topic="runs",
         question="Does the judge say the same each time?",
         state=state,
         label=RUNS[state],
         answer=answer,
-        rests=f"Rests on {outputs} that all runs scored. {agreement}",
+        rests=f"Rests on {counted(runs.n, 'output')} that all runs scored. {agreement}",
         further=if_steady(same, (low, high), SAME, runs.n, "output"),
         unfit="a claim that it is right: it may repeat its mistakes.",
         advice="one run will do." if state == "yes" else "take several runs together.",
@@ -213,7 +212,7 @@ def _next(licence: Licence) -> str:
 
 
 def _labels(licence: Licence) -> str:
-    """The number of rated texts would license some, in a sentence."""
+    """The rated texts that would license some, in a sentence."""
     if not licence.undefined:
         return DECIDED
     if licence.curve and licence.needed is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from refless.commands.judge.audit import RATINGS, Audit, Slice
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs, ScoreChange
-from refless.evaluation.uses import PURPOSES, REPLACE, Use
+from refless.evaluation.uses import FILTER, PURPOSES, REPLACE, Use
 from refless.registry.plural import counted, first_of
 from refless.report.document import Section, Table
 from refless.report.units import RatingUnits
@@ -27,6 +27,7 @@ ANSWERS = {
     "no": "no",
     "correct": "only with people's ratings beside it",
     "unknown": "cannot be told yet",
+    f"{FILTER} yes": "only with a limit on errors",
 }
 NOTHING = Estimate(value=math.nan)
 NAME = 30  # columns of a terminal
@@ -44,7 +45,11 @@ def uses_section(audit: Audit) -> Section:
         line = "These ratings do not tell what it may be used for."
         return Section(title=title, lines=(line,))
     rows = [
-        (PURPOSES[use.purpose].short, ANSWERS[use.answer], _why(use, audit))
+        (
+            PURPOSES[use.purpose].short,
+            ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer]),
+            _why(use, audit),
+        )
         for use in uses
     ]
     table = Table(

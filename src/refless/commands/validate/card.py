@@ -24,8 +24,8 @@ CAPTION = (
     "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
     "lie along the dashed line; along the flat one they tell no more than the average."
 )
+SINGLE = "single outputs: each may be off by {} or more."
 NOTHING_SHOWN = "any decision: these estimates are not shown to help."
-UNFIT: dict[State, str] = {"no": NOTHING_SHOWN, "open": NOTHING_SHOWN}
 ADVICE: dict[State, str] = {
     "yes": "estimate new outputs, and decide by the mean of many.",
     "no": "do not use these estimates; rate outputs, or ask again with more ratings.",
@@ -70,7 +70,7 @@ def card_of(
         answer=answer,
         rests=f"Rests on {scored} rated outputs, each estimated without its rating: {errors}.",
         further=DECIDED if state != "open" else _further(table),
-        unfit=UNFIT.get(state, f"single outputs: each may be off by {off} or more."),
+        unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
         command=command if state == "yes" else "",
         figures=(_picture(people, estimates, unit, average),),
