@@ -172,7 +172,7 @@ def race_in(folder: Path) -> tuple[list[Row], list[str]]:
         rows.append({**row, "text": text})
     outputs = jsonl(folder / "outputs.jsonl", rows)
     project = folder / "project.json"
-    project.write_text('{"until": "best known", "looks": 2}', encoding="utf-8")
+    project.write_text('{"until": "best known", "looks": 2}', "utf-8")
     words = [outputs, "--project", project, "--estimator", "bleu-neighbors"]
     words += ["--audit", 1, "--overlap", 0, "--repeat", 0, "--raters", 3]
     return rows, [*map(str, words)]

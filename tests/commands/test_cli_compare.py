@@ -24,7 +24,7 @@ from command_line import (
 )
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
-from rows import column, of_system, without
+from rows import column, digits, of_system, without
 
 COMPARE = ("compare", *ANY_NEIGHBOR)  # where it is not the estimates that count
 
@@ -290,7 +290,7 @@ def test_selection() -> None:
 
 def test_item_by_item() -> None:
     """Beside the mean: on how many items the second system is higher, by hand."""
-    scores = [(1, 2), (2, 2), (3, 2), (1, 4), (2, 3), (5, 4), (2, 2), (1, 3)]
+    scores = digits("12 22 32 14 23 54 22 13")
     rows = [
         {
             "item": f"i{i}",
@@ -436,7 +436,7 @@ def test_the_page(tmp_path: Path) -> None:
     """HTML with the outputs side by side, and the numbers folded; CSV with a row a pair."""
     found = compared(partly(outputs(), 24), scale=(1, 5))
     found.save(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
     assert page.count("<svg") >= 2
     head, _, folds = page.partition('<section id="numbers"')
     texts = [row["text"] for row in outputs()]
@@ -445,9 +445,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert "Systems, on a scale" in folds
     assert "Systems, on a scale" not in head
     found.save(tmp_path / "pairs.csv")
-    assert (
-        (tmp_path / "pairs.csv").read_text(encoding="utf-8").startswith("first,second,")
-    )
+    assert (tmp_path / "pairs.csv").read_text("utf-8").startswith("first,second,")
 
 
 def test_estimates_alone_hold() -> None:

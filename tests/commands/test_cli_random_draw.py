@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import headlines, run, run_well
+from command_line import headlines, json_of, run, run_well
 from rows import csv_of, write
 
 Row = dict[str, object]
@@ -80,7 +80,7 @@ def test_labels_of_what_the_judge_disliked(command: str, disliked: Path) -> None
 def test_ratings_that_were_picked_answer_no_comparison(disliked: Path) -> None:
     """Ratings not drawn at random teach the estimates, unless the user says that it was."""
     answers = {
-        said: run("compare", disliked, *SCORED, *words, "--format", "json").json
+        said: json_of("compare", disliked, *SCORED, *words)
         for said, words in {
             "nothing": (),
             "unknown": ("--selection", "unknown"),

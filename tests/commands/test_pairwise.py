@@ -34,8 +34,8 @@ def choice(
 
 def by_hand() -> RatedPool:
     """Four pairs of four sources; of the third people are split, the last has three votes."""
-    votes = [(0, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "a"), (3, "b")]
-    return pool_of([choice(*vote) for vote in votes])
+    votes = "0a 1b 2a 2b 3a 3a 3b"
+    return pool_of([choice(int(source), won) for source, won in votes.split()])
 
 
 def towards(pool: RatedPool, ahead: dict[str, float]) -> FloatArray:

@@ -119,7 +119,7 @@ def test_the_file_for_raters(tmp_path: Path) -> None:
         5,
     )
     ran = run_well(*words, "-o", out)
-    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
     assert len(rows) == 4 * 12
     assert "--goal best" in ran.out.split("Do now")[1]
     assert json_of(*words, "-n", 3)["n"] == 3

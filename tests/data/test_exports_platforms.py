@@ -99,7 +99,7 @@ def test_words_of_judges_in_mlflow(
             "assessments": found,
         }
         traces.append(json.dumps(about))
-    file.write_text("\n".join(traces), encoding="utf-8")
+    file.write_text("\n".join(traces), "utf-8")
     columns = Columns(score=("scores.relevance",))
     read = read_pool(str(file), Reading(columns=columns, score_map={"partial": 0.5}))
     assert read.pool.score("scores.relevance").tolist() == numbers
@@ -354,7 +354,7 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     cells = write(tmp_path, "scores.csv", "")
     header = ["name", "dataType", "value", "source", "traceId", "stringValue"]
     lines = [",".join(map(str, row.values())) for row in only(scores, *header)]
-    Path(cells).write_text("\n".join([",".join(header), *lines]), encoding="utf-8")
+    Path(cells).write_text("\n".join([",".join(header), *lines]), "utf-8")
     assert read_scored(cells, reading).pool.human.tolist() == [1, 0, 1, 1]
     del scores[-1]["stringValue"]
     with pytest.raises(
@@ -397,7 +397,7 @@ def test_lines_that_join(
     assert pool.ratings.values.tolist() == [4, 2, 5]
     assert [who[-1] for who in pool.ratings.annotators] == ["7", "8"]
     assert read("joined.jsonl", dimension="helpful", **own).pool.human.tolist() == [1]
-    rows = Path("joined.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = Path("joined.jsonl").read_text("utf-8").splitlines()
     assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
 
 

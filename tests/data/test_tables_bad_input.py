@@ -313,7 +313,7 @@ def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
 
 def test_every_case_has_a_test() -> None:
     """Cases of docs/errors.md stand in errors.tsv, with tests that exist."""
-    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "errors.md").read_text("utf-8")
     rows = re.findall(r"^\| (?!case \|)(.+?) (?<!\\)\| .*\|$", page, flags=re.MULTILINE)
     named = [
         line.split("\t")
@@ -323,5 +323,5 @@ def test_every_case_has_a_test() -> None:
     for case, tests in named:
         for file, test in re.findall(r"(test_\w+\.py)(?:::(test_\w+))?", tests):
             (path,) = TESTS.rglob(file)
-            assert f"def {test}" in path.read_text(encoding="utf-8"), case
+            assert f"def {test}" in path.read_text("utf-8"), case
         assert ".py" in tests, case

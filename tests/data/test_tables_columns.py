@@ -278,7 +278,7 @@ def test_weights_without_references(tmp_path: Path) -> None:
 def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     """A column that a flag gives to one role is no candidate for another."""
     path = tmp_path / "a.csv"
-    path.write_text("output,response,rating\na b c,d e f,3\n", encoding="utf-8")
+    path.write_text("output,response,rating\na b c,d e f,3\n", "utf-8")
     reading = by_columns(text="output", source="response")
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))

@@ -396,7 +396,7 @@ def test_json_in_cells(tmp_path: Path) -> None:
     """Dotted names reach into it; without one the error says so."""
     path = tmp_path / "rated.csv"
     path.write_text(
-        'text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', encoding="utf-8"
+        'text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', "utf-8"
     )
     reading = by_columns(rating=("rating.fluency",))
     assert read_pool(path, reading).pool.human.tolist() == [4, 2]
@@ -409,7 +409,7 @@ def test_json_in_cells(tmp_path: Path) -> None:
 def test_words_that_were_seen(tmp_path: Path) -> None:
     """The remedy has them; dates that a spreadsheet made of 4/5 are told as such."""
     path = tmp_path / "rated.csv"
-    path.write_text("text,rating\na,weak\nb,fine\n", encoding="utf-8")
+    path.write_text("text,rating\na,weak\nb,fine\n", "utf-8")
     with pytest.raises(InputError, match="--read rating-map=fine=NUMBER,weak=NUMBER"):
         read_pool(path)
     for cell in (
@@ -420,7 +420,7 @@ def test_words_that_were_seen(tmp_path: Path) -> None:
         "4/5/2026",
         "2026-05-04 00:00:00",
     ):
-        path.write_text(f"text,rating\na,{cell}\nb,{cell}\n", encoding="utf-8")
+        path.write_text(f"text,rating\na,{cell}\nb,{cell}\n", "utf-8")
         with pytest.raises(InputError, match="has made dates of ratings such as 4/5"):
             read_pool(path)
     with pytest.raises(InputError, match="has made dates of ratings"):

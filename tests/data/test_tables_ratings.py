@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refless.data.human import unscaled
 from refless.data.tables import PoolRead, Reading, parse_word_map, read_pool
 from refless.registry.errors import InputError, UsageError
-from rows import by_columns
+from rows import by_columns, digits
 
 
 def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:
@@ -279,7 +279,7 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
     ]
 
 
-PAIRS = [(1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (5, 5), (2, 1), (4, 3), (3, 3), (1, 1)]
+PAIRS = digits("12 22 34 44 54 55 21 43 33 11")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ PAIRS = [(1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (5, 5), (2, 1), (4, 3), (3, 3),
         ([(2 * a - 1, 2 * b - 1) for a, b in PAIRS * 4], (1, 10)),
         ([(a - 1, b - 1) for a, b in PAIRS * 2], (0, 10)),  # 0 is a mark, too
         ([(19 * a, 19 * b) for a, b in PAIRS * 2], (0, 100)),
-        ([(3, 4), (4, 5), (5, 5), (4, 4), (3, 3), (5, 4), (4, 3)] * 3, (1, 5)),
+        (digits("34 45 55 44 33 54 43") * 3, (1, 5)),
     ],
 )
 def test_two_marks_in_a_cell(

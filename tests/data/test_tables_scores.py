@@ -35,7 +35,7 @@ def same(found: FloatArray, *wanted: list[float]) -> None:
 def test_files(tmp_path: Path) -> None:
     """Sorted by name whatever the order of flags; blanks, NaN and N/A are missing."""
     path = tmp_path / "rated.csv"
-    path.write_text(ROWS, encoding="utf-8")
+    path.write_text(ROWS, "utf-8")
     for names in (("gpt4", "comet"), ("comet", "gpt4"), ("*t*4", "com*")):
         pool = read_pool(path, reading(*names)).pool
         assert pool.score_names == ("comet", "gpt4")
@@ -71,7 +71,7 @@ def test_rows_of_one_text_must_agree(other: float | None) -> None:
 def test_wrong_cells(tmp_path: Path) -> None:
     """File, line and column; such rows can be skipped."""
     path = tmp_path / "rated.csv"
-    path.write_text(ROWS + "d,4,high,1\ne,5,inf,1\n", encoding="utf-8")
+    path.write_text(ROWS + "d,4,high,1\ne,5,inf,1\n", "utf-8")
     with pytest.raises(InputError, match="score 'high' is not a number") as caught:
         read_pool(path, reading("gpt4"))
     assert (caught.value.path, caught.value.line, caught.value.column) == (
@@ -119,7 +119,7 @@ def test_a_column_that_a_file_lacks(tmp_path: Path) -> None:
         jsonl(tmp_path / name, [{"text": name, "rating": 1}])
         for name in ("a.jsonl", "b.csv")
     ]
-    both[1].write_text("text,rating,judge\nb,2,3\n", encoding="utf-8")
+    both[1].write_text("text,rating,judge\nb,2,3\n", "utf-8")
     with pytest.raises(InputError, match="there is no column 'judge'") as caught:
         read_pool(both, reading("judge"))
     assert caught.value.path == str(both[0])

@@ -172,18 +172,18 @@ def test_zip_files_that_are_no_workbooks(tmp_path: Path) -> None:
 def test_gaps_of_systems_and_sources(tmp_path: Path) -> None:
     """Cells that merging leaves blank in CSV are refused; a column may be blank throughout."""
     path = tmp_path / "gaps.csv"
-    path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", encoding="utf-8")
+    path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", "utf-8")
     with pytest.raises(
         InputError, match=r"line 3, column 'system': no system; .*merged cells"
     ):
         read_pool(path)
     assert read_pool(path, Reading(skip_bad=True)).pool.systems == ("old", "new")
-    path.write_text("output,prompt,rating\na,p,1\nb,,2\n", encoding="utf-8")
+    path.write_text("output,prompt,rating\na,p,1\nb,,2\n", "utf-8")
     with pytest.raises(
         InputError, match=r"line 3, column 'prompt': no source; .*source=NAME"
     ):
         read_pool(path)
-    path.write_text("output,prompt,rating,item\na,p,1,1\nb,,2,2\n", encoding="utf-8")
+    path.write_text("output,prompt,rating,item\na,p,1,1\nb,,2,2\n", "utf-8")
     assert read_pool(path).pool.sources == ("p", "")
-    path.write_text("output,prompt,rating\na,,1\nb,,2\n", encoding="utf-8")
+    path.write_text("output,prompt,rating\na,,1\nb,,2\n", "utf-8")
     assert read_pool(path).pool.sources == ("", "")

@@ -23,7 +23,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
-from rows import by_columns, columns_of, only, renamed, without
+from rows import by_columns, columns_of, digits, only, renamed, without
 
 Rows = list[dict[str, Any]]
 WORDS = ["valve", "filter", "seal", "lid", "button", "screw", "hose"]
@@ -467,7 +467,7 @@ def test_people_who_are_called_as_models() -> None:
         read_pool([{"text": "t", "rating": 1, "annotator": "mistral-large"}])
 
 
-PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
+PEOPLE = dict(zip(("ann", "bo", "cy"), digits("12345 22445 54321"), strict=True))
 
 
 def shuffled(name: str = "rater") -> Rows:

@@ -248,5 +248,4 @@ def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:
     ran = run("validate", tmp_path / "rated.jsonl", *flags, f"gp:encoder={model}")
     assert "meaning,source_meaning,relevance" in ran.json["signature"]
     ran = run("validate", tmp_path / "rated.jsonl", *flags, "gp:encoder=nowhere")
-    assert ran.code == 2
-    assert "'nowhere' is neither a folder nor in Hugging Face's cache" in ran.err
+    assert ran.refuses("'nowhere' is neither a folder nor in Hugging Face's cache")

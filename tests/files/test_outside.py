@@ -132,10 +132,8 @@ def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
     """20 MB out of 20 kB, refused where 1 MB are allowed."""
     path = bomb(tmp_path)
     ran = run("validate", path, "--read", "max-bytes=1000000")
-    assert ran.code == 2
-    assert (
+    assert ran.refuses(
         "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that"
-        in ran.err
     )
     assert len(read_pool(path).pool) == 1
     with pytest.raises(UsageError, match="reading max-bytes must be 1 or more"):
@@ -295,12 +293,10 @@ def test_deep_json(tmp_path: Path) -> None:
     """100,000 levels deep: a bad row, a key that cannot be read, an encoder's description."""
     deep = "[" * 100_000 + "]" * 100_000
     path = tmp_path / "r.jsonl"
-    path.write_text(
-        f'{{"text": "a", "source": {deep}, "rating": 1}}\n', encoding="utf-8"
-    )
+    path.write_text(f'{{"text": "a", "source": {deep}, "rating": 1}}\n', "utf-8")
     ran = run("validate", path)
     assert ran.refuses("line 1: not JSON")
-    (tmp_path / "key.jsonl").write_text(deep, encoding="utf-8")
+    (tmp_path / "key.jsonl").write_text(deep, "utf-8")
     ran = run("mine", "--ratings", path, "--out-dir", tmp_path, "--scale", 1, 5)
     assert ran.refuses("key.jsonl, line 1: this is no line of the key")
 

@@ -179,22 +179,19 @@ def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> Non
     for kind in ("json", "jsonl", "csv", "md"):
         with command_line(flags_of(function_of(words[0]))):
             result.save(tmp_path / f"x.{kind}")
-        written = (tmp_path / f"x.{kind}").read_text(encoding="utf-8")
+        written = (tmp_path / f"x.{kind}").read_text("utf-8")
         printed = run(*words, "--format", kind)
         if kind == "json":
             assert name != "explain" or unnoted(json.loads(written)) == printed.found
         else:
             assert name != "explain" or written == printed.out
-    assert (
-        json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
-        == result.to_dict()
-    )
+    assert json.loads((tmp_path / "x.json").read_text("utf-8")) == result.to_dict()
     result.save(tmp_path / "x.html")
-    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    page = (tmp_path / "x.html").read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "<h1>" in page
     assert page == result.content("html")
-    lines = (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "x.jsonl").read_text("utf-8").splitlines()
     assert len(lines) == len(result.rows())
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "x.csv",
@@ -296,7 +293,7 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
     lines = [
         f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))
     ]
-    path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
+    path.write_text("text\trating\tsecond\n" + "\n".join(lines), "utf-8")
     found = refless.validate(path, estimator="bleu-neighbors", **more)
     again = run_well(*shlex.split(found.command)[1:], "--format", "json")
     assert again.found == unnoted(found.to_dict())

@@ -23,6 +23,7 @@ from refless.stats.random_draw import (
     few_runs,
     uneven,
 )
+from rows import digits
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -205,13 +206,13 @@ def orbit(rows: DrawnRows) -> set[tuple[bool, ...]]:
 @pytest.mark.parametrize(
     ("items", "systems", "drawn"),
     [
-        ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [1, 0, 1, 1, 0, 0]),
-        ([0, 0, 0, 1, 1, 1, 2], [0, 0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1, 0]),
-        ([0, 1, 1, 2, 2, 2, 3], [0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 1, 0]),
+        digits("001122 010101 101100"),
+        digits("0001112 0010010 1000110"),
+        digits("0112223 0000000 1010010"),
     ],
 )
 def test_exchanges_reach_each_mask_equally_often(
-    items: list[int], systems: list[int], drawn: list[int]
+    items: tuple[int, ...], systems: tuple[int, ...], drawn: tuple[int, ...]
 ) -> None:
     """The masks are those of a search through all permutations, each as often as another."""
     rows = _canonical(

@@ -26,17 +26,13 @@ from transformers import BertConfig as Config, BertModel as Model, BertTokenizer
 def folder(tmp_path: Path) -> Path:
     """A tiny encoder, with a module beside it that leaves a mark when it is run."""
     where = Path(tiny_encoder(tmp_path / "tiny"))
-    (where / "evil.py").write_text(
-        EVIL.format(mark=str(tmp_path / "mark")), encoding="utf-8"
-    )
+    (where / "evil.py").write_text(EVIL.format(mark=str(tmp_path / "mark")), "utf-8")
     return where
 
 
 def say(path: Path, **more: Any) -> None:
     """Adds to what a JSON file says."""
-    path.write_text(
-        json.dumps({**json.loads(path.read_text()), **more}), encoding="utf-8"
-    )
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}), "utf-8")
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
@@ -108,9 +104,7 @@ def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> 
         (folder / name).parent.mkdir(exist_ok=True)
         torch.save(tensors, folder / name)
     said = {"metadata": {"total_size": 1}, "weight_map": dict.fromkeys(tensors, name)}
-    (folder / "model.safetensors.index.json").write_text(
-        json.dumps(said), encoding="utf-8"
-    )
+    (folder / "model.safetensors.index.json").write_text(json.dumps(said), "utf-8")
     with pytest.raises(
         UsageError, match=r"which is no .safetensors file of that folder; save"
     ):
@@ -134,9 +128,7 @@ def test_shards_that_are_safe(folder: Path) -> None:
         part = {name: tensors[name] for name in files if files[name] == file}
         save_file(part, parts / file, metadata={"format": "pt"})
     said = {"metadata": {"total_size": 1}, "weight_map": files}
-    (parts / "model.safetensors.index.json").write_text(
-        json.dumps(said), encoding="utf-8"
-    )
+    (parts / "model.safetensors.index.json").write_text(json.dumps(said), "utf-8")
     read = Encoder(model=str(parts)).sentences(["the fox is quick"])
     # where in memory weights lie may move the last bit
     assert read == pytest.approx(whole, abs=1e-6)
@@ -160,7 +152,7 @@ def test_weights_by_another_name(folder: Path, said: dict[str, str]) -> None:
 
 def test_adapters_are_refused(folder: Path) -> None:
     """One names another model, and may lie in a pickle."""
-    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
+    (folder / "adapter_config.json").write_text("{}", "utf-8")
     with pytest.raises(UsageError, match="holds an adapter; merge it with its model"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
@@ -265,6 +257,6 @@ def test_a_vocabulary_larger_than_its_vectors(folder: Path) -> None:
     """Texts with such words cannot be read, and that is said."""
     said = json.loads((folder / "tokenizer.json").read_text())
     said["model"]["vocab"]["fox"] = 99_999
-    (folder / "tokenizer.json").write_text(json.dumps(said), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(json.dumps(said), "utf-8")
     with pytest.raises(UsageError, match="the encoder cannot read these texts"):
         Encoder(model=str(folder)).sentences(["the fox"])

@@ -161,7 +161,7 @@ def refless(*arguments, status=0):
 
 def rows_of(path):
     """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_command_goes_out_and_back(tmp_path) -> None:
@@ -171,13 +171,9 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         {"id": t.id, "context": t.context, "message": t.message, "response": t.response}
         for t in corpus
     ]
-    (tmp_path / "corpus.jsonl").write_text(
-        "\n".join(map(json.dumps, lines)), encoding="utf-8"
-    )
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     rated = [{**line, "rating": 5 if i % 2 else 2} for i, line in enumerate(lines[:6])]
-    (tmp_path / "seeds.jsonl").write_text(
-        "\n".join(map(json.dumps, rated)), encoding="utf-8"
-    )
+    (tmp_path / "seeds.jsonl").write_text("\n".join(map(json.dumps, rated)), "utf-8")
     flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "-n", 3]
     ran = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
     assert "3 of 6 triples have a mean rating of at least 4" in ran.err
@@ -194,9 +190,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         {**row, "annotator": name, "rating": 1 + (int(row["id"]) + k) % 5}
         for (k, name), row in product(enumerate("xyz"), raters)
     ]
-    (tmp_path / "back.jsonl").write_text(
-        "\n".join(map(json.dumps, back)), encoding="utf-8"
-    )
+    (tmp_path / "back.jsonl").write_text("\n".join(map(json.dumps, back)), "utf-8")
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     found = rows_of(tmp_path / "references.jsonl")
     assert [row["item"] for row in found] == ["t1", "t3", "t5"]
@@ -213,7 +207,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).err
 
     back[0]["response"] += " changed"
-    (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), encoding="utf-8")
+    (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), "utf-8")
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, status=2)
     assert "has another response than in the key" in ran.err
 

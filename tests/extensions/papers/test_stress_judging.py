@@ -20,7 +20,7 @@ OUTPUTS = Outputs(
 def scorer(folder: Path, code: str) -> Scorer:
     """A scorer of these lines of Python."""
     path = folder / "my scorer.py"
-    path.write_text(f"import sys, json\n{code}\n", encoding="utf-8")
+    path.write_text(f"import sys, json\n{code}\n", "utf-8")
     return Scorer(command=f"{sys.executable} '{path}'")
 
 

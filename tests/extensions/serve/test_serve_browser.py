@@ -193,7 +193,7 @@ def export_of(browser: Any, name: str) -> list[dict[str, Any]]:
 def project_in(folder: Path, text: str) -> tuple[str, ...]:
     """The flags of a project, and of a database of its own."""
     project = folder / "project.toml"
-    project.write_text(text, encoding="utf-8")
+    project.write_text(text, "utf-8")
     return ("--project", str(project), "--database", str(folder / "ratings.sqlite"))
 
 
@@ -395,7 +395,7 @@ def test_axe_finds_nothing(
     words = project_in(tmp_path, PROJECT + "most_items = 12\n")
 
     def check() -> None:
-        browser.execute_script(axe.read_text(encoding="utf-8"))
+        browser.execute_script(axe.read_text("utf-8"))
         faults, passes = browser.execute_async_script(run_axe)
         assert passes >= 10
         assert not faults, json.dumps(faults, indent=1)[:3000]
@@ -897,9 +897,7 @@ def test_ratings_without_a_connection(
         until(browser, WAITING, lambda n: n == 0)
         assert browser.execute_script(f"return {PROBLEM}") == ""
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
@@ -941,9 +939,7 @@ def test_the_page_opens_without_a_connection(
         until(browser, PROBLEM, lambda text: not text)
         given |= rate(browser, 1)
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["text"]: row["id"] for row in rows}
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
@@ -991,9 +987,7 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         browser.close()
         browser.switch_to.window(first)
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["id"]: row["text"] for row in rows}
     given = {told: value for told, value in given.items() if told != text}
     assert [(texts[act["item"]], act["value"]) for act in acts] == [
@@ -1103,11 +1097,10 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
         for name in ("certificate.json", "certified.jsonl", "outputs.jsonl"):
             fetched = f"fetch('/owner/export/{name}').then((a) => a.text())"
             text = owner.execute_async_script(f"{fetched}.then(arguments[0])")
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, "utf-8")
     finally:
         service.kill()
-    verified = run("compare", "--verify", folder / "certificate.json")
-    assert verified.code == 0, verified.out
+    run_well("compare", "--verify", folder / "certificate.json")
 
 
 def patiently(browser: Any, script: str, words: str) -> None:

@@ -185,8 +185,7 @@ def test_plans_that_cannot_be(
     page = tmp_path / "p.json"
     page.write_text(json.dumps(project))
     ran = run("rate", file, "--project", page)
-    assert ran.code == 2
-    assert "p.json" in ran.err
+    assert ran.refuses("p.json")
     assert said in " ".join(ran.err.split())
 
 

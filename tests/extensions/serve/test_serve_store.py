@@ -522,5 +522,5 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         means = zip(pool.texts, (1 + 4 * pool.human).tolist(), strict=True)
         assert {text: sum(v) / len(v) for text, v in rated.items()} == dict(means)
     for path in ("out/annotations.jsonl", "data/outputs/campaign.jsonl"):
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text("utf-8")
         assert (text.count("a typo"), text.count("no idea")) == (2, 2)
