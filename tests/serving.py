@@ -154,6 +154,12 @@ def owner_of(store: Store) -> Rater:
     ) or store.add_rater("", OWNER)
 
 
+def begun(store: Store) -> tuple[int, dict[str, Any]]:
+    """The number of a new rater, and the first item that they are shown."""
+    rater = store.add_rater("").id
+    return rater, store.next_unit(rater).result()["unit"]
+
+
 def free_port() -> int:
     """A port on which nothing listens."""
     with socket.socket() as free:

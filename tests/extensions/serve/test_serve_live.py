@@ -33,6 +33,7 @@ from refless.stats.confidence_sequence import always_interval
 from rows import columns_of
 from serving import (
     JOB,
+    begun,
     client,
     event,
     exported,
@@ -58,8 +59,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     outputs, values = sample()
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.1), outputs)
     live = Live(store, "gp", (), tmp_path / "model.safetensors")
-    rater = store.add_rater("").id
-    unit = store.next_unit(rater).result()["unit"]
+    rater, unit = begun(store)
     for _ in range(40):
         sent = event("rated", unit, value=values[unit["texts"][0]], latency=1500)
         unit = store.save(rater, sent).result()["next"]
@@ -217,8 +217,7 @@ def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     result = rate(str(answers), rated=str(before), scale=(1, 5))
     store = Store(result.where.database, result.outputs, result.items, result.task)
     for _ in range(2):
-        rater = store.add_rater("").id
-        unit = store.next_unit(rater).result()["unit"]
+        rater, unit = begun(store)
         for _ in range(25):
             sent = event("rated", unit, value=values[unit["texts"][0]])
             unit = store.save(rater, sent).result()["next"]
