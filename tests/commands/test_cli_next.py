@@ -21,11 +21,13 @@ from command_line import (
     too_wide,
 )
 from refless.commands.next import plan, planning
+from refless.data.rows import rows_of as texts_as_rows
 from refless.data.tables import read_pool
 from refless.registry.signature import Signature
 from rows import csv_of, without, write
 
 POOL = simulate(120, seed=3).pool
+ROWS = texts_as_rows(POOL)
 SCALE = ("--scale", 1, 5)
 
 
@@ -33,11 +35,7 @@ def rows_of(places: range, *, rated: bool) -> list[dict[str, object]]:
     """Simulated texts as rows."""
     return [
         {
-            "id": POOL.ids[i],
-            "item": POOL.items[i],
-            "source": POOL.sources[i],
-            "system": POOL.systems[i],
-            "text": POOL.texts[i],
+            **ROWS[i],
             "rating": round(1 + 4 * POOL.human[i], 2) if rated else None,
         }
         for i in places

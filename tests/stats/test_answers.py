@@ -18,6 +18,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 import refless
+from refless.data.rows import rows_of
 from refless.data.tables import Columns, Reading, read_pool
 from refless.registry.errors import RefLessError
 from rows import column, only, without
@@ -57,11 +58,7 @@ def file_of(seed: int, n_rated: int = 150, n_outputs: int = 60) -> File:
     """A simulated study: three systems answer each item; the first items are rated."""
     pool = simulate(n_rated + n_outputs, seed=seed).pool
     ratings = np.asarray(pool.human) * (SCALE[1] - SCALE[0]) + SCALE[0]
-    columns = (pool.ids, pool.items, pool.sources, pool.systems, pool.texts)
-    rows = [
-        dict(zip(("id", "item", "source", "system", "text"), row, strict=True))
-        for row in zip(*columns, strict=True)
-    ]
+    rows = rows_of(pool)
     rated = [
         {**row, "rating": float(rating)}
         for row, rating in zip(rows, ratings[:n_rated], strict=False)

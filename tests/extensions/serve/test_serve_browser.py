@@ -16,6 +16,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
+from refless.data.rows import rows_of
 from serving import (
     DATABASES,
     HOSTILE,
@@ -40,14 +41,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pool = simulate(ITEMS, seed=2).pool
-    columns = zip(
-        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
-    )
-    names = ("id", "source", "item", "system", "text")
-    rows: list[dict[str, object]] = [
-        dict(zip(names, row, strict=True)) for row in columns
-    ]
+    rows = rows_of(simulate(ITEMS, seed=2).pool)
     rows[0]["text"] = f"{rows[0]['text']} {HOSTILE}"
     return jsonl(tmp_path_factory.mktemp("rate") / "outputs.jsonl", rows)
 
@@ -689,11 +683,7 @@ def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
 def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
     """Outputs, the flags of a project, and the key that a careful rater presses for each text."""
     pool = simulate(36, seed=2).pool
-    names = ("id", "source", "item", "system", "text")
-    columns = zip(
-        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
-    )
-    rows = [dict(zip(names, row, strict=True)) for row in columns]
+    rows = rows_of(pool)
     values = (round(1 + 4 * value) for value in pool.human.tolist())
     keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
     flags = project_in(folder, WHOLE.replace("GOLD", rows[0]["id"]))

@@ -19,6 +19,7 @@ from command_line import jsonl, run_well
 from refless.commands.compare.claims import always_of_rate
 from refless.commands.compare.wins import rate as rate_of
 from refless.data.records import Outputs
+from refless.data.rows import rows_of
 from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written
@@ -200,19 +201,15 @@ def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     outputs, values = sample(90)
     answers = tmp_path / "my answers.jsonl"
     before = tmp_path / "before.jsonl"
-    names = ("id", "text", "source", "system", "item")
-    columns = [getattr(outputs, f"{name}s") for name in names]
-    jsonl(
-        answers,
-        [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
-    )
+    jsonl(answers, rows_of(outputs))
     pool = simulate(30, seed=9).pool
-    given = [getattr(pool, f"{name}s") for name in names[1:]]
-    rows = [dict(zip(names[1:], row, strict=True)) for row in zip(*given, strict=True)]
     people = [1 + 4 * float(value) for value in pool.human]
     jsonl(
         before,
-        [{**row, "id": f"b{i}", "rating": people[i]} for i, row in enumerate(rows)],
+        [
+            {**row, "id": f"b{i}", "rating": people[i]}
+            for i, row in enumerate(rows_of(pool))
+        ],
     )
     result = rate(str(answers), rated=str(before), scale=(1, 5))
     store = Store(result.where.database, result.outputs, result.items, result.task)
@@ -245,18 +242,7 @@ def test_texts_rated_before_need_no_items(tmp_path: Path) -> None:
     The pages' outputs have items, what was rated before has none.
     """
     outputs, values = sample()
-    columns = zip(
-        outputs.ids,
-        outputs.texts,
-        outputs.sources,
-        outputs.systems,
-        outputs.items,
-        strict=True,
-    )
-    rows = [
-        dict(zip(("id", "text", "source", "system", "item"), row, strict=True))
-        for row in columns
-    ]
+    rows = rows_of(outputs)
     rated = [{**row, "annotator": "r01", "rating": values[row["text"]]} for row in rows]
     before = [
         {
