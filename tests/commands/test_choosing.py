@@ -23,8 +23,8 @@ from refless.data.records import Outputs, Residuals, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.comparing import Field, Pair, compared
-from refless.registry.errors import UsageError
 from refless.stats.intervals import student
+from refusals import bad_usage
 
 POOL = simulate(90, seed=11).pool
 RATED = np.arange(60)
@@ -69,7 +69,7 @@ def test_empty_outputs_teach_nothing() -> None:
     some = Outputs(ids=OUTPUTS.ids, texts=texts, sources=OUTPUTS.sources)
     assert learn(FITTED, some, 30, 0).n == 28
     empty = Outputs(ids=("1",), texts=("",), sources=("a",))
-    with pytest.raises(UsageError, match="every output is empty"):
+    with bad_usage("every output is empty"):
         learn(FITTED, empty, 1, 0)
 
 
@@ -173,7 +173,7 @@ def test_systems_without_a_common_item_are_refused() -> None:
     apart = Outputs(
         ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2")
     )
-    with pytest.raises(UsageError, match=r"both 'x' and 'y'.*column item"):
+    with bad_usage(r"both 'x' and 'y'.*column item"):
         items_to_draw(None, apart, ("x", "y"))
 
 

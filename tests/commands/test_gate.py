@@ -8,7 +8,7 @@ import pytest
 
 import refless
 from refless.commands.gate import as_if_same
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 Rows = list[dict[str, Any]]
 
@@ -111,11 +111,11 @@ def test_the_candidate() -> None:
     """The other of two systems; of more it has to be named."""
     rows = judged([0.3, -0.1] * 10)
     more = [{**row, "system": "v3"} for row in rows if row["system"] == "v1"]
-    with pytest.raises(UsageError, match="name one of v2, v3 with candidate"):
+    with bad_usage("name one of v2, v3 with candidate"):
         refless.gate(rows + more, baseline="v1")
-    with pytest.raises(UsageError, match="candidate='v1' is no other system"):
+    with bad_usage("candidate='v1' is no other system"):
         refless.gate(rows, baseline="v1", candidate="v1")
-    with pytest.raises(UsageError, match="there is one system, 'v3'"):
+    with bad_usage("there is one system, 'v3'"):
         refless.gate(more, baseline="v3")
     two = refless.gate(rows + more, baseline="v1", candidate="v2")
     assert two.interval == refless.gate(rows, baseline="v1").interval

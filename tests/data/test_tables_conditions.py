@@ -7,7 +7,7 @@ import pytest
 
 from command_line import run_well
 from refless.data.tables import Columns, Reading, read_pool
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 
 
 def table(path: Path, name: str, *rows: tuple[object, object]) -> Path:
@@ -110,15 +110,11 @@ def test_conditions(tmp_path: Path) -> None:
         "t1",
         "t1",
     )
-    with pytest.raises(
-        InputError, match=r"no row is left .* of 'lang' are 'DE', 'en', 'de'"
-    ):
+    with bad_input(r"no row is left .* of 'lang' are 'DE', 'en', 'de'"):
         read_pool(path, Reading(where=("lang=fr",)))
-    with pytest.raises(
-        InputError, match=r"there is no column 'long' \(--where\); did you mean"
-    ):
+    with bad_input(r"there is no column 'long' \(--where\); did you mean"):
         read_pool(path, Reading(where=("long=fr",)))
-    with pytest.raises(UsageError, match="--where needs COLUMN=VALUE"):
+    with bad_usage("--where needs COLUMN=VALUE"):
         read_pool(path, Reading(where=("lang",)))
 
 
@@ -126,9 +122,7 @@ def test_places_stay_right(tmp_path: Path) -> None:
     """Faults of rows behind those left out are told with their own line, of their own file."""
     first = table(tmp_path / "a.csv", "lang", (1, "de"), (2, "en"))
     second = table(tmp_path / "b.csv", "lang", (1, "en"), (9, "de"))
-    with pytest.raises(
-        InputError, match=r"b\.csv, line 3, column 'rating': rating 9 is outside"
-    ):
+    with bad_input(r"b\.csv, line 3, column 'rating': rating 9 is outside"):
         read_pool([first, second], Reading(where=("lang=de",), scale=(1, 5)))
 
 

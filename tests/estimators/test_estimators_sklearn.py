@@ -29,9 +29,9 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.ratpred.estimator import RatPred
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.rouge import RougeL
-from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 from rows import Frame
 
 POOL = simulate(90, seed=4).pool
@@ -71,7 +71,7 @@ def test_the_basics(estimator: Estimator) -> None:
         assert other.get_params() == one.get_params() == estimator.get_params()
         with pytest.raises(NotFittedError):
             check_is_fitted(other)
-        with pytest.raises(UsageError, match="fit a rated pool first"):
+        with bad_usage("fit a rated pool first"):
             other.predict(TEXTS)
     same(pickle.loads(pickle.dumps(one)).estimate(TEXTS), found)
     assert is_regressor(one)
@@ -161,7 +161,7 @@ def test_frames_have_texts_and_sources(frame: Any) -> None:
     )
     same(framed.estimate(frame), given.estimate(frame))
     assert framed.rated.sources == given.rated.sources
-    with pytest.raises(UsageError, match="do not pass sources beside it"):
+    with bad_usage("do not pass sources beside it"):
         GaussianProcess().fit(frame, HUMAN, sources=POOL.sources)
 
 
@@ -183,9 +183,7 @@ def test_cross_validation_of_frames(frame: Any) -> None:
 
 def test_a_frame_without_texts() -> None:
     """The columns there are are named."""
-    with pytest.raises(
-        UsageError, match="a column 'text' is needed; there are answer, source"
-    ):
+    with bad_usage("a column 'text' is needed; there are answer, source"):
         BLEUNeighbors().fit({"answer": TEXTS, "source": TEXTS}, HUMAN)
 
 
@@ -218,7 +216,7 @@ def test_parameters_that_fit_reads() -> None:
     """Changed afterwards, they ask for another fit; those that estimates read do not."""
     model = GaussianProcess().fit(TEXTS, HUMAN)
     model.set_params(max_sd=0.5).predict(TEXTS)
-    with pytest.raises(UsageError, match="parameters have changed since fit"):
+    with bad_usage("parameters have changed since fit"):
         model.set_params(tune_on=50).predict(TEXTS)
 
 
@@ -254,9 +252,7 @@ def test_specifications() -> None:
     assert estimator_of("gp:max_sd=0.2,encoder=some/dir") == GaussianProcess(
         max_sd=0.2, encoder="some/dir"
     )
-    with pytest.raises(
-        UsageError, match="no estimator 'knn'; there are bleu-neighbors, gp, ratpred"
-    ):
+    with bad_usage("no estimator 'knn'; there are bleu-neighbors, gp, ratpred"):
         estimator_of("knn")
 
 

@@ -16,6 +16,7 @@ from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 
 SIMULATED = simulate(260, seed=3).pool
 RATED = SIMULATED.take(np.arange(200))
@@ -157,7 +158,7 @@ def test_hiding_a_rated_text_removes_its_share() -> None:
 
 def test_sources_are_asked_for() -> None:
     """A pool with sources needs the outputs' sources, unless told to leave them unread."""
-    with pytest.raises(UsageError, match="gp:use_source=no"):
+    with bad_usage("gp:use_source=no"):
         fitted().estimate(["a text without a source"])
     assert (
         fitted(use_source=False).estimate(["a text without a source"]).coverage == 1.0
@@ -263,7 +264,7 @@ def test_parameters() -> None:
     gp = GaussianProcess(max_sd=0.2, folds=3)
     assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
     gp.fit(RATED).set_params(tune_on=50)
-    with pytest.raises(UsageError, match="again"):
+    with bad_usage("again"):
         gp.estimate(as_outputs(FRESH))
 
 
@@ -284,7 +285,7 @@ def test_wrong_parameters(wrong: dict[str, object]) -> None:
 
 def test_unfitted() -> None:
     """Without a pool there is nothing to say."""
-    with pytest.raises(UsageError, match="fit"):
+    with bad_usage("fit"):
         GaussianProcess().estimate(["text"])
 
 
@@ -323,7 +324,7 @@ def test_what_belongs_together_changes_weights_and_intervals() -> None:
     residuals = grouped.residuals()
     assert residuals.sources == tuple(label[name] for name in grouped.rated.ids)
     assert len(residuals.alone) == len(RATED)
-    with pytest.raises(UsageError, match="200 texts but 3 groups"):
+    with bad_usage("200 texts but 3 groups"):
         GaussianProcess().fit(RATED, groups=["a", "b", "c"])
 
 

@@ -18,10 +18,10 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import KernelInputs, inputs_of
 from refless.estimators.gp.kernels import TEXT, WIDTH, learned
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import BUILT_IN, Encoder, encoder
+from refusals import bad_usage
 from tiny_encoder import LAYERS, WORDS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -85,17 +85,16 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
         atol=1e-6,
     )
     last = pooled(model, tmp_path / "l", pooling_mode="lasttoken")
-    with pytest.raises(UsageError, match="makes sentences by lasttoken"):
+    with bad_usage("makes sentences by lasttoken"):
         Encoder(model=last).sentences(TEXTS)
     dense = pooled(model, tmp_path / "d", pooling_mode="mean")
     modules = [{"type": "sentence_transformers.models.Dense"}]
     (Path(dense) / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(UsageError, match="makes sentences by Dense, mean"):
+    with bad_usage("makes sentences by Dense, mean"):
         Encoder(model=dense).sentences(TEXTS)
     other = pooled(model, tmp_path / "x", pooling_mode_max_tokens=True)
-    with pytest.raises(
-        UsageError,
-        match="makes sentences by pooling_mode_max_tokens; only by mean or cls",
+    with bad_usage(
+        "makes sentences by pooling_mode_max_tokens; only by mean or cls",
     ):
         Encoder(model=other).sentences(TEXTS)
 

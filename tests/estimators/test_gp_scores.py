@@ -22,10 +22,10 @@ from refless.estimators.gp.likelihood import (
     shrunk_amplitudes,
 )
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.correlation import spearman
 from refless.stats.scaling import Composite, NormalRanks, Standardized
+from refusals import bad_usage
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
@@ -192,13 +192,9 @@ def test_outputs_need_the_same_scores() -> None:
     """Named, whichever side has more; an estimator of texts alone takes either."""
     pool = judged(30)
     plain = simulate(30, seed=1).pool
-    with pytest.raises(
-        UsageError, match=r"the rated texts have scores that the outputs lack: ju"
-    ):
+    with bad_usage(r"the rated texts have scores that the outputs lack: ju"):
         GaussianProcess().fit(pool).estimate(as_outputs(plain))
-    with pytest.raises(
-        UsageError, match=r"the outputs have scores that the rated texts lack: ju"
-    ):
+    with bad_usage(r"the outputs have scores that the rated texts lack: ju"):
         GaussianProcess().fit(plain).estimate(as_outputs(pool))
     silent = GaussianProcess(use_scores=False).fit(pool)
     np.testing.assert_array_equal(
@@ -219,7 +215,7 @@ def test_pools_in_python() -> None:
         ({"a": [1.0, float("inf")]}, "finite"),
     ]
     for columns, message in refused:
-        with pytest.raises(UsageError, match=message):
+        with bad_usage(message):
             pool_of(["a", "b"], [1, 2], scores=columns)  # type: ignore[arg-type]
 
 

@@ -17,8 +17,8 @@ from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import learned
 from refless.extensions.connect.hosts import judged
-from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 from rows import columns_of, only, without
 
 SYSTEMS = ("plain", "bold", "odd")
@@ -124,7 +124,7 @@ def test_it_reads_no_systems_unless_asked() -> None:
 def test_outputs_need_systems_too() -> None:
     """Otherwise all would be taken for new ones, in silence."""
     gp = GaussianProcess(use_system=True).fit(rated(40))
-    with pytest.raises(UsageError, match=r"the outputs have none.*gp:use_system=no"):
+    with bad_usage(r"the outputs have none.*gp:use_system=no"):
         gp.estimate(replace(as_outputs(simulate(5).pool), systems=()))
 
 
@@ -151,7 +151,7 @@ def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None
     refless.explain("Simple food.", rated=rated, estimator=spec, source="food")
     refless.next(outputs, rated=rated, estimator=spec, goal="learn", n=3)
     bare = without(outputs, "system")
-    with pytest.raises(UsageError, match="the outputs have none"):
+    with bad_usage("the outputs have none"):
         refless.next(bare, rated=rated, estimator=spec, goal="learn", n=3)
     refless.fit(rated, to=tmp_path / "m.safetensors", estimator=spec)
     assert judged(tmp_path / "m.safetensors", "Simple food.", "food").low < 1

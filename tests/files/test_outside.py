@@ -15,7 +15,8 @@ import pytest
 from command_line import NEIGHBORS, jsonl, rated_rows, run, run_well
 from refless import validate
 from refless.data.tables import Reading, parquet, read_outputs, read_pool
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError
+from refusals import bad_input, bad_usage
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -91,13 +92,13 @@ def test_names_of_columns(tmp_path: Path) -> None:
     """No UTF-8, and one name twice."""
     path = table(tmp_path, colname=[1, 2, 3])
     Path(path).write_bytes(Path(path).read_bytes().replace(b"colname", b"coln\xffme"))
-    with pytest.raises(InputError, match=r"p.parquet: not Parquet: .*utf-8"):
+    with bad_input(r"p.parquet: not Parquet: .*utf-8"):
         read_pool(path)
     both = pa.Table.from_arrays(
         [pa.array(["a"]), pa.array(["b"])], names=["text", "text"]
     )
     pq.write_table(both, path)
-    with pytest.raises(InputError, match="there are two columns 'text'"):
+    with bad_input("there are two columns 'text'"):
         read_outputs(path)
 
 
@@ -136,7 +137,7 @@ def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
         "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that"
     )
     assert len(read_pool(path).pool) == 1
-    with pytest.raises(UsageError, match="reading max-bytes must be 1 or more"):
+    with bad_usage("reading max-bytes must be 1 or more"):
         validate(path, reading={"max-bytes": 0})
 
 
@@ -195,7 +196,7 @@ def test_a_dictionary_is_as_large_as_what_it_stands_for(
 
     monkeypatch.setattr(parquet, "_bytes", watched)
     reading = Reading(max_bytes=100_000_000)
-    with pytest.raises(InputError, match="holds more than 100000000 bytes, unpacked"):
+    with bad_input("holds more than 100000000 bytes, unpacked"):
         read_pool(str(path), reading)
     assert max(taken) < 150_000_000
 
@@ -348,5 +349,5 @@ def test_packed_parquet_is_read(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(whole))
     assert read_pool(str(path)).pool.texts == ("a", "b", "c")
     path.write_bytes(gzip.compress(whole)[:-20])
-    with pytest.raises(InputError, match="the gzip data is truncated"):
+    with bad_input("the gzip data is truncated"):
         read_pool(str(path))

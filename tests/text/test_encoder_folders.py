@@ -13,6 +13,7 @@ import pytest
 from command_line import jsonl, rated_rows, run
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import Encoder
+from refusals import bad_usage
 from tiny_encoder import tiny_encoder
 
 EVIL = """
@@ -49,9 +50,7 @@ def test_no_code_of_a_model_runs(
     say(folder / "config.json", model_type=kind)
     asked = io.StringIO("y\n" * 99)
     monkeypatch.setattr(sys, "stdin", asked)
-    with pytest.raises(
-        UsageError, match=r"asks for code of its own to be run .*which refless"
-    ):
+    with bad_usage(r"asks for code of its own to be run .*which refless"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert asked.tell() == 0
     assert not (tmp_path / "mark").exists()
@@ -66,7 +65,7 @@ def test_no_code_of_a_model_runs(
 def test_code_is_refused_by_transformers_as_well(folder: Path, tmp_path: Path) -> None:
     """Should a file of another name say so: a model that transformers does not know is none."""
     say(folder / "config.json", model_type="evil")
-    with pytest.raises(UsageError, match="holds no encoder that can be loaded"):
+    with bad_usage("holds no encoder that can be loaded"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert not (tmp_path / "mark").exists()
 
@@ -81,9 +80,7 @@ def test_no_pickle_is_loaded(folder: Path, tmp_path: Path) -> None:
 
     (folder / "model.safetensors").unlink()
     torch.save({"x": Evil()}, folder / "pytorch_model.bin")
-    with pytest.raises(
-        UsageError, match=r"weights as a pickle .*never loaded; save the model"
-    ):
+    with bad_usage(r"weights as a pickle .*never loaded; save the model"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert not (tmp_path / "mark").exists()
 
@@ -105,9 +102,7 @@ def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> 
         torch.save(tensors, folder / name)
     said = {"metadata": {"total_size": 1}, "weight_map": dict.fromkeys(tensors, name)}
     (folder / "model.safetensors.index.json").write_text(json.dumps(said), "utf-8")
-    with pytest.raises(
-        UsageError, match=r"which is no .safetensors file of that folder; save"
-    ):
+    with bad_usage(r"which is no .safetensors file of that folder; save"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -144,16 +139,14 @@ def test_shards_that_are_safe(folder: Path) -> None:
 def test_weights_by_another_name(folder: Path, said: dict[str, str]) -> None:
     """A configuration cannot say which file holds the weights, nor can an adapter."""
     say(folder / "config.json", **said)
-    with pytest.raises(
-        UsageError, match=r"names a file of weights itself \(config.json\)"
-    ):
+    with bad_usage(r"names a file of weights itself \(config.json\)"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
 def test_adapters_are_refused(folder: Path) -> None:
     """One names another model, and may lie in a pickle."""
     (folder / "adapter_config.json").write_text("{}", "utf-8")
-    with pytest.raises(UsageError, match="holds an adapter; merge it with its model"):
+    with bad_usage("holds an adapter; merge it with its model"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -169,7 +162,7 @@ def test_adapters_are_refused(folder: Path) -> None:
 def test_sizes_that_no_model_has(folder: Path, said: dict[str, Any]) -> None:
     """They would fill the memory before any weight is read."""
     say(folder / "config.json", **said)
-    with pytest.raises(UsageError, match=r"in config.json; at most \d+ is read"):
+    with bad_usage(r"in config.json; at most \d+ is read"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -194,7 +187,7 @@ def test_a_pickle_beside_safe_weights_is_left_alone(
 def test_kernels_from_elsewhere_are_refused(folder: Path, said: dict[str, Any]) -> None:
     """A name of a hub's repository would be fetched and run; so would one within a table."""
     say(folder / "config.json", **said)
-    with pytest.raises(UsageError, match="asks for a kernel from elsewhere"):
+    with bad_usage("asks for a kernel from elsewhere"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -209,9 +202,7 @@ def test_nothing_is_asked_of_a_network(
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert Encoder(model=str(folder)).sentences(["the fox"]).shape == (1, 16)
-    with pytest.raises(
-        UsageError, match="neither a folder nor in Hugging Face's cache"
-    ):
+    with bad_usage("neither a folder nor in Hugging Face's cache"):
         Encoder(model="nobody/has-this").sentences(["the fox"])
 
 
@@ -258,5 +249,5 @@ def test_a_vocabulary_larger_than_its_vectors(folder: Path) -> None:
     said = json.loads((folder / "tokenizer.json").read_text())
     said["model"]["vocab"]["fox"] = 99_999
     (folder / "tokenizer.json").write_text(json.dumps(said), "utf-8")
-    with pytest.raises(UsageError, match="the encoder cannot read these texts"):
+    with bad_usage("the encoder cannot read these texts"):
         Encoder(model=str(folder)).sentences(["the fox"])

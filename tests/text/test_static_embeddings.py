@@ -23,6 +23,7 @@ from refless.registry.errors import InputError, UsageError
 from refless.text.embed import BUILT_IN, Encoder, encoder
 from refless.text.embed.loading import folder_of
 from refless.text.embed.static import PartSums, static_files, static_table
+from refusals import bad_usage
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 safetensors = pytest.importorskip(
@@ -206,18 +207,14 @@ def test_the_signature_follows_table_and_tokenizer(tmp_path: Path) -> None:
     )
     third = Encoder(model=folder).sentence_settings()
     assert len({one["sha"] for one in (first, second, third)}) == 3
-    with pytest.raises(
-        UsageError, match="holds static embeddings, which have no layers"
-    ):
+    with bad_usage("holds static embeddings, which have no layers"):
         Encoder(model=folder, layer=1).sentences(["the"])
 
 
 def test_metrics_of_layers_refuse_them(tmp_path: Path) -> None:
     """BERTScore compares tokens in their contexts."""
     metric = METRICS["bertscore"](model=saved(tmp_path))
-    with pytest.raises(
-        UsageError, match=r"holds static embeddings; .*transformers is needed here"
-    ):
+    with bad_usage(r"holds static embeddings; .*transformers is needed here"):
         metric.score(
             Outputs(ids=("1",), texts=("the fox",), references=(("the dog",),))
         )
@@ -290,9 +287,7 @@ def test_merges_dropped_at_random_are_refused(tmp_path: Path) -> None:
     """One text would have many vectors."""
     drawn = tokenizers.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")], dropout=0.5)
     folder = saved(tmp_path, {"embeddings": TABLE}, tokenizers.Tokenizer(drawn))
-    with pytest.raises(
-        UsageError, match=r"drops merges at random \(dropout\); set that to null"
-    ):
+    with bad_usage(r"drops merges at random \(dropout\); set that to null"):
         Encoder(model=folder).sentences(["ab"])
 
 
@@ -304,9 +299,7 @@ def test_a_tokenizer_that_lacks_its_unknown_token(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]]
     )
-    with pytest.raises(
-        UsageError, match=r"mine' holds no embeddings that can be read: WordLevel"
-    ):
+    with bad_usage(r"mine' holds no embeddings that can be read: WordLevel"):
         Encoder(model=folder).sentences(["the wolf"])
 
 
@@ -314,9 +307,7 @@ def test_a_table_without_a_tokenizer(tmp_path: Path) -> None:
     """It is said, also where both are in folders of their own."""
     folder = saved(tmp_path / "mine", how="WordLlama")
     (tmp_path / "mine" / "tokenizers" / "l2_tokenizer_config.json").unlink()
-    with pytest.raises(
-        UsageError, match=r"has a table of vectors and no tokenizer\.json"
-    ):
+    with bad_usage(r"has a table of vectors and no tokenizer\.json"):
         Encoder(model=folder).sentences(["the fox"])
 
 

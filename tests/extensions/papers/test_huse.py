@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from places import DATA
 from published import needed
 from refless.extensions.papers.huse.study import huse
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from rows import column
 
 
@@ -147,9 +147,9 @@ def test_bad_input() -> None:
     """One kind of text only, lengths of 0, no neighbour."""
     ones = np.ones(6)
     human = np.array([True, True, True, False, False, False])
-    with pytest.raises(InputError, match="people's texts with a model's"):
+    with bad_input("people's texts with a model's"):
         huse(ones, ones, ones, np.ones(6, dtype=bool))
-    with pytest.raises(InputError, match="length"):
+    with bad_input("length"):
         huse(ones, ones, ones * 0, human)
-    with pytest.raises(UsageError, match="neighbour"):
+    with bad_usage("neighbour"):
         huse(ones, ones, ones, human, neighbors=0)

@@ -21,7 +21,8 @@ from refless.extensions.papers.mining import (
     weight_of,
     weighted,
 )
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import InputError, MissingExtraError
+from refusals import bad_input, bad_usage
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]
 
@@ -104,7 +105,7 @@ def test_nothing_alike_mines_nothing() -> None:
 
 def test_parameters_are_checked() -> None:
     """Negative counts are refused."""
-    with pytest.raises(UsageError, match="n must be 0 or more"):
+    with bad_usage("n must be 0 or more"):
         mine(triples(2, 1), triples(5, 1), -1)
 
 
@@ -112,7 +113,7 @@ def test_weights_of_ratings() -> None:
     """(r - 3) / 2 on 1..5, ends at -1 and +1 on any scale."""
     assert [weight_of(r) for r in (1, 2, 3, 4, 5)] == [-1, -0.5, 0, 0.5, 1]
     assert [weight_of(r, (0, 100)) for r in (0, 50, 100)] == [-1, 0, 1]
-    with pytest.raises(InputError, match="rating 6 is outside 1 to 5"):
+    with bad_input("rating 6 is outside 1 to 5"):
         weight_of(6)
 
 
@@ -148,7 +149,7 @@ def test_back_as_weighted_references() -> None:
         weights=(row.weights,),
     )
     assert DeltaBLEU(order=1).score(outputs).corpus == pytest.approx(100)
-    with pytest.raises(InputError, match="'9' was rated but is not in the key"):
+    with bad_input("'9' was rated but is not in the key"):
         weighted(found, {"9": 3})
 
 
