@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.stats import ttest_rel
 
 import refless
@@ -105,7 +106,7 @@ def test_equal_systems_are_not_told_apart() -> None:
 def test_rows_in_any_order() -> None:
     """Shuffled rows, with and without ids and items: the same JSON."""
     rows = partly(outputs(), 20)
-    mixed = [rows[i] for i in np.random.default_rng(5).permutation(len(rows))]
+    mixed = [rows[i] for i in default_rng(5).permutation(len(rows))]
     for names in ((), ("id",), ("id", "item")):
         one, other = (compared(without(some, *names)) for some in (rows, mixed))
         assert unnoted(one.to_dict()) == unnoted(other.to_dict())
@@ -454,7 +455,7 @@ def test_estimates_alone_hold() -> None:
     30 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
     difference is claimed in the wrong direction at most once.
     """
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     texts = headlines(64)
     held = 0
     wrong = 0
@@ -490,7 +491,7 @@ def test_equal_systems_are_seldom_told_apart() -> None:
 
     What is called best, and every pair that is named, goes by Holm's correction.
     """
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     shown = 0
     for _ in range(40):
         item = rng.normal(size=30)
@@ -517,7 +518,7 @@ def rated_by(
     sd: float = 0.4,
 ) -> Rows:
     """Two systems, each rated by people who are as strict as they are; a rating each a row."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     strict = dict(zip("abcdefgh", rng.normal(size=8) * sd, strict=True))
     found = []
     for i in range(items):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import ttest_rel
 
 import refless
@@ -111,7 +112,7 @@ def test_further_ratings_need_texts() -> None:
 
 def runs(items: int = 40, repeats: int = 2) -> Rows:
     """Scores of two runs of two systems; the new one is helpful, and as brief as the old one."""
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     rows: Rows = []
     for i in range(items):
         easy = rng.normal()
@@ -334,7 +335,7 @@ def test_disputed_texts() -> None:
 
 def test_a_rater_who_differs() -> None:
     """One who rates two points higher is shown, in the table and in a sentence."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     rows: Rows = []
     for i in range(60):
         quality = rng.normal()
@@ -391,7 +392,7 @@ def test_raters_and_units_were_drawn() -> None:
 
     Of 100 simulated studies at least 88; 94 of 100 is the long-run share.
     """
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     hits = 0
     for _ in range(100):
         values = (

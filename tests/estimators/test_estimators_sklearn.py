@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
@@ -51,9 +52,7 @@ IDS = list(MAKERS | TORCH)
 def same(one: Estimates, other: Estimates) -> None:
     """Equal number by number."""
     for name in ("values", "low", "high", "support", "sd"):
-        np.testing.assert_array_equal(
-            getattr(one, name), getattr(other, name), err_msg=name
-        )
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert one.reasons == other.reasons
 
 
@@ -64,9 +63,7 @@ def test_the_basics(estimator: Estimator) -> None:
     assert one.fit(TEXTS, HUMAN) is one
     check_is_fitted(one)
     found = one.estimate(TEXTS)
-    np.testing.assert_array_equal(
-        one.predict(np.array(TEXTS, dtype=object)), found.values
-    )
+    assert_array_equal(one.predict(np.array(TEXTS, dtype=object)), found.values)
     for other in (clone(one), one.clone()):
         assert other.get_params() == one.get_params() == estimator.get_params()
         with pytest.raises(NotFittedError):
@@ -86,11 +83,9 @@ def test_cross_validation(estimator: Estimator) -> None:
     for fold, (train, test) in enumerate(FOLDS.split(TEXTS)):
         one = estimator.clone().fit([TEXTS[i] for i in train], HUMAN[train])
         alone = one.predict([TEXTS[i] for i in test])
-        np.testing.assert_array_equal(found[test], alone)
+        assert_array_equal(found[test], alone)
         known = ~np.isnan(alone)
-        np.testing.assert_array_equal(
-            scores[fold], spearman(HUMAN[test][known], alone[known])
-        )
+        assert_array_equal(scores[fold], spearman(HUMAN[test][known], alone[known]))
 
 
 def test_scores_leave_abstentions_out() -> None:
@@ -115,7 +110,7 @@ def test_grid_search_over_tau_and_a_kernels_own_parameters() -> None:
     assert set(search.best_params_) == {"tau", "kernel__orders"}
     best = search.best_estimator_
     assert (best.tau, best.kernel.orders) == tuple(search.best_params_.values())[::-1]
-    np.testing.assert_array_equal(search.predict(TEXTS), best.predict(TEXTS))
+    assert_array_equal(search.predict(TEXTS), best.predict(TEXTS))
     means = search.cv_results_["mean_test_score"]
     assert len(means) == 6
     assert np.nanmax(means) == search.best_score_
@@ -131,7 +126,7 @@ def test_a_pipeline() -> None:
     pipeline.fit(TEXTS, HUMAN)
     lower = [text.lower() for text in TEXTS]
     alone = GaussianProcess(max_sd=0.5).fit(lower, HUMAN)
-    np.testing.assert_array_equal(pipeline.predict(TEXTS), alone.predict(lower))
+    assert_array_equal(pipeline.predict(TEXTS), alone.predict(lower))
     assert pipeline.score(TEXTS, HUMAN) == alone.score(lower, HUMAN)
 
 
@@ -178,7 +173,7 @@ def test_cross_validation_of_frames(frame: Any) -> None:
         HUMAN[train],
         sources=[POOL.sources[i] for i in train],
     )
-    np.testing.assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
+    assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
 
 
 def test_a_frame_without_texts() -> None:

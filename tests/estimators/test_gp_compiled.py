@@ -11,6 +11,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess, compiled
@@ -112,10 +113,8 @@ def test_tables_of_all_kernels_are_the_process(
         tables = Compiled.of(covariance, solved, points, points)
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
-    np.testing.assert_allclose(means, wanted[0], rtol=near, atol=near)
-    np.testing.assert_allclose(
-        variances, np.maximum(wanted[1], 0.0), rtol=near, atol=near
-    )
+    assert_allclose(means, wanted[0], rtol=near, atol=near)
+    assert_allclose(variances, np.maximum(wanted[1], 0.0), rtol=near, atol=near)
 
 
 @cache
@@ -153,8 +152,8 @@ def test_few_directions_stand_for_many() -> None:
     data = gp._state().data
     values = np.clip(data.offset + data.unit * means, 0, 1)
     sd = data.unit * np.sqrt(variances)
-    np.testing.assert_allclose(found.values, values, atol=1e-5)
-    np.testing.assert_allclose(found.sd, sd, rtol=0.25)
+    assert_allclose(found.values, values, atol=1e-5)
+    assert_allclose(found.sd, sd, rtol=0.25)
     assert np.quantile(np.abs(found.sd / sd - 1.0), 0.8) < 0.05
 
 
@@ -172,5 +171,5 @@ def test_estimates_are_of_each_text_alone() -> None:
     every = gp.estimate(NEW)
     for rows in ([3], [140, 7], [*range(149, 60, -1)]):
         part = gp.estimate(NEW.take(rows))
-        np.testing.assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)
+        assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
+        assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)

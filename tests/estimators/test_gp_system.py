@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.testing import assert_array_equal
 
 import refless
 from refless import GaussianProcess
@@ -57,8 +58,8 @@ def test_the_kernel_by_hand() -> None:
     wanted = np.zeros((5, 5))
     for group in ([0, 2], [1], [3, 4]):
         wanted[np.ix_(group, group)] = 1
-    np.testing.assert_array_equal(kernel.between(points, points), wanted)
-    np.testing.assert_array_equal(kernel.diagonal(points), 1.0)
+    assert_array_equal(kernel.between(points, points), wanted)
+    assert_array_equal(kernel.diagonal(points), 1.0)
 
 
 def test_known_systems_bring_what_they_are_worth() -> None:
@@ -83,7 +84,7 @@ def test_a_new_name_is_a_new_system() -> None:
     new, blank, known = (
         gp.estimate(named(outputs, name)) for name in ("newest", "", "bold")
     )
-    np.testing.assert_array_equal(new.values, blank.values)
+    assert_array_equal(new.values, blank.values)
     assert (known.values > new.values + 0.1).all()
     assert (known.sd < new.sd).all()
     middle = [gp.estimate(named(outputs, name)).values for name in SYSTEMS]
@@ -111,11 +112,9 @@ def test_it_reads_no_systems_unless_asked() -> None:
     pool = rated(40)
     plain = GaussianProcess().held_out(pool).values
     bare = replace(pool, systems=())
-    np.testing.assert_array_equal(plain, GaussianProcess().held_out(bare).values)
+    assert_array_equal(plain, GaussianProcess().held_out(bare).values)
     asked = GaussianProcess(use_system=True)
-    np.testing.assert_array_equal(
-        plain, asked.held_out(replace(pool, systems=("a",) * 40)).values
-    )
+    assert_array_equal(plain, asked.held_out(replace(pool, systems=("a",) * 40)).values)
     assert "system" not in str(GaussianProcess().signature(pool))
     assert asked.signature().get("system") == "yes"
     assert str(asked.signature(pool).get("k")).endswith(",system")
@@ -173,7 +172,5 @@ def test_held_out_systems_are_new_ones(tmp_path: object) -> None:
         refless.save(fitted, f"{tmp_path}/{one}.safetensors")
         outputs = as_outputs(pool.take(rows))
         values = refless.load(f"{tmp_path}/{one}.safetensors").estimate(outputs).values
-        np.testing.assert_array_equal(values, fitted.estimate(outputs).values)
-        np.testing.assert_array_equal(
-            values, fitted.estimate(named(outputs, "new")).values
-        )
+        assert_array_equal(values, fitted.estimate(outputs).values)
+        assert_array_equal(values, fitted.estimate(named(outputs, "new")).values)

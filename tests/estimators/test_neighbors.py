@@ -12,6 +12,7 @@ import sklearn.base
 from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
@@ -87,9 +88,7 @@ def test_predictions_follow_the_rule(
     wanted = [by_the_rule(text, rated, model) for text in texts]
     assert found.reasons == tuple(reason for _, _, reason in wanted)
     assert found.support.tolist() == [support for _, support, _ in wanted]
-    np.testing.assert_allclose(
-        found.values, [value for value, _, _ in wanted], atol=1e-9
-    )
+    assert_allclose(found.values, [value for value, _, _ in wanted], atol=1e-9)
 
 
 @settings(max_examples=30)
@@ -111,9 +110,7 @@ def test_held_out_equals_refitting_without_the_group(
             alone = model.clone().fit(rest).estimate([text])
             assert found.reasons[row] == alone.reasons[0]
             assert found.support[row] == alone.support[0]
-            np.testing.assert_allclose(
-                found.values[row], alone.values[0], rtol=0, atol=0.0
-            )
+            assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
 
 
 @given(RATED, SETTINGS, st.data())
@@ -142,7 +139,7 @@ def test_the_size_counts_after_hold_out(
         rest = pool.take(np.delete(np.arange(len(pool)), row))
         alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
         assert found.reasons[row] == alone.reasons[0]
-        np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
+        assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
 
 
 def copies(n: int) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import ks_2samp
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -104,7 +105,7 @@ def slow_distance(values: FloatArray, strata: IntArray, drawn: BoolArray) -> flo
 @given(st.integers(2, 20), st.integers(0, 10_000))
 def test_statistics_are_their_slow_twins(n: int, seed: int) -> None:
     """With strata, ties and missing values."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     strata = rng.integers(0, 3, n)
     values = np.where(
         rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n).astype(np.float64)
@@ -171,7 +172,7 @@ def test_of_all_masks_few_have_a_small_p_value(name: str) -> None:
     a little off.
     """
     masks, stratified = DESIGNS[name]
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     score = rng.normal(size=4)[ITEMS] + rng.normal(size=3)[SYSTEMS]
     rows = rows_of(
         np.zeros(ROWS, dtype=np.bool_),
@@ -218,7 +219,7 @@ def test_exchanges_reach_each_mask_equally_often(
     rows = _canonical(
         rows_of(np.array(drawn) > 0, levels=[np.array(items)], strata=np.array(systems))
     )
-    masks = _Exchange(rows).masks(20_000, np.random.default_rng(0))
+    masks = _Exchange(rows).masks(20_000, default_rng(0))
     different, counts = np.unique(masks, axis=0, return_counts=True)
     assert {tuple(row) for row in (different > 0).tolist()} == orbit(rows)
     expected = 20_000 / len(different)
@@ -231,7 +232,7 @@ def test_items_within_sources() -> None:
     item = np.repeat(np.arange(6), 2)
     drawn = np.array([1, 1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]) > 0
     rows = _canonical(rows_of(drawn, levels=[source, item]))
-    masks = _Exchange(rows).masks(2_000, np.random.default_rng(0))
+    masks = _Exchange(rows).masks(2_000, default_rng(0))
     pairs = masks.reshape(-1, 6, 2)
     assert (pairs[:, :, 0] == pairs[:, :, 1]).all()
     per_source = pairs[:, :, 0].reshape(-1, 3, 2).sum(axis=2)
@@ -246,7 +247,7 @@ def test_items_within_sources() -> None:
 @example(100)  # sources alike in what is drawn and in strata, but not in both at once
 def test_no_order_or_name_changes_a_number(seed: int) -> None:
     """Rows in another order, columns in another, items and systems under other numbers."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = 30
     item = rng.integers(0, 10, n)
     rows = rows_of(
@@ -291,7 +292,7 @@ def test_blocks_are_seen_and_regular_draws_are_not() -> None:
 
 def test_systems_may_be_drawn_unlike_only_if_they_are_strata() -> None:
     """All of one system and a fifth of the other."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     kinds = np.repeat([0, 1], 100)
     drawn = (kinds == 0) | (rng.random(200) < 0.2)
     score = rng.normal(size=200) + 3 * kinds

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from command_line import jsonl, run
 from refless.data.human import pool_of
@@ -92,7 +93,7 @@ def test_a_sentence_is_the_mean_of_its_known_tokens(tmp_path: Path, how: str) ->
         ["The fox", "fox wolf the", "", "wolf", "the dog"]
     )
     wanted = [[0.6, 0.8], [0.6, 0.8], [0, 0], [0, 0], [0, 1]]
-    np.testing.assert_allclose(found, wanted, atol=1e-7)
+    assert_allclose(found, wanted, atol=1e-7)
     assert found.dtype == np.float32
     assert Encoder(model=folder).sentences([]).shape == (0, 2)
 
@@ -101,9 +102,7 @@ def test_a_sentence_is_the_mean_of_its_known_tokens(tmp_path: Path, how: str) ->
 def test_kinds_of_numbers(tmp_path: Path, kind: Any) -> None:
     """The numbers count, not how many bytes they take."""
     folder = saved(tmp_path, {"embeddings": TABLE.astype(kind)})
-    np.testing.assert_allclose(
-        Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]]
-    )
+    assert_allclose(Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]])
 
 
 def test_mapping_and_weights_of_model2vec(tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_mapping_and_weights_of_model2vec(tmp_path: Path) -> None:
     found = Encoder(model=saved(tmp_path, tensors)).sentences(
         ["the fox", "the the dog", "dog"]
     )
-    np.testing.assert_allclose(found, [[0.6, 0.8], [0.6, 0.8], [0, 1]], atol=1e-7)
+    assert_allclose(found, [[0.6, 0.8], [0.6, 0.8], [0, 1]], atol=1e-7)
 
 
 def test_the_unknown_token_of_other_tokenizers(tmp_path: Path) -> None:
@@ -125,10 +124,10 @@ def test_the_unknown_token_of_other_tokenizers(tmp_path: Path) -> None:
     known = tokenizers.Tokenizer(tokenizers.models.Unigram(scored, unk_id=0))
     table = {"embeddings": np.array([[5, 5], [3, 0], [0, 4]], dtype=np.float32)}
     folder = saved(tmp_path / "unigram", table, known)
-    np.testing.assert_allclose(Encoder(model=folder).sentences(["axb"]), [[0.6, 0.8]])
+    assert_allclose(Encoder(model=folder).sentences(["axb"]), [[0.6, 0.8]])
     pairs = tokenizers.Tokenizer(tokenizers.models.BPE({"x": 0, "a": 1, "b": 2}, []))
     folder = saved(tmp_path / "bpe", table, pairs)
-    np.testing.assert_allclose(Encoder(model=folder).sentences(["ab"]), [[0.6, 0.8]])
+    assert_allclose(Encoder(model=folder).sentences(["ab"]), [[0.6, 0.8]])
 
 
 def test_nothing_is_cut_or_padded(tmp_path: Path) -> None:
@@ -139,9 +138,7 @@ def test_nothing_is_cut_or_padded(tmp_path: Path) -> None:
     folder = saved(tmp_path, tokenizer=words)
     n = 2_048
     found = Encoder(model=folder).sentences(["the the fox", "the " * n + "fox " * n])
-    np.testing.assert_allclose(
-        found, [[6 / 52**0.5, 4 / 52**0.5], [0.6, 0.8]], atol=1e-7
-    )
+    assert_allclose(found, [[6 / 52**0.5, 4 / 52**0.5], [0.6, 0.8]], atol=1e-7)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +163,7 @@ def test_a_text_has_its_vector_alone_and_among_others(
     encoder._SENTENCES.clear()
     order = random.Random(0).sample(range(len(texts)), len(texts))
     again = Encoder(model=large).sentences([texts[i] for i in order])
-    np.testing.assert_array_equal(again, found[order])
+    assert_array_equal(again, found[order])
     held = safetensors.load_file(Path(large) / "model.safetensors")
     for text, vector in zip(texts, found, strict=True):
         tokens = [WORDS.index(word) for word in text.split() if word in WORDS[1:]]
@@ -174,7 +171,7 @@ def test_a_text_has_its_vector_alone_and_among_others(
             (held["embeddings"][i] * held["weights"][i] for i in tokens), np.zeros(16)
         )
         wanted = total / np.linalg.norm(total) if tokens else total
-        np.testing.assert_allclose(vector, wanted, atol=1e-6)
+        assert_allclose(vector, wanted, atol=1e-6)
 
 
 def test_neither_torch_nor_transformers_is_needed(
@@ -197,9 +194,7 @@ def test_the_signature_follows_table_and_tokenizer(tmp_path: Path) -> None:
     )
     saved(tmp_path / "mine", {"embeddings": TABLE + 1})
     second = Encoder(model=folder).sentence_settings()
-    np.testing.assert_allclose(
-        Encoder(model=folder).sentences(["the"]), [[4, 1] / np.sqrt(17)]
-    )
+    assert_allclose(Encoder(model=folder).sentences(["the"]), [[4, 1] / np.sqrt(17)])
     saved(
         tmp_path / "mine",
         {"embeddings": TABLE + 1},
@@ -296,9 +291,7 @@ def test_a_tokenizer_that_lacks_its_unknown_token(tmp_path: Path) -> None:
     folder = saved(
         tmp_path / "mine", tokenizer=word_level(("[unk]", "the", "fox", "dog"))
     )
-    np.testing.assert_allclose(
-        Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]]
-    )
+    assert_allclose(Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]])
     with bad_usage(r"mine' holds no embeddings that can be read: WordLevel"):
         Encoder(model=folder).sentences(["the wolf"])
 
@@ -357,10 +350,10 @@ def test_the_table_at_hand_reads_parts_as_whole_texts(texts: list[str]) -> None:
     assert table.is_split
     once = replace(table, is_split=False, sums=PartSums(table.vectors.shape[1]))
     for text in texts:  # the order of sums is another
-        np.testing.assert_allclose(
+        assert_allclose(
             table.totals([text]), once.totals([text]), rtol=1e-12, atol=1e-12
         )
-    np.testing.assert_array_equal(
+    assert_array_equal(
         table.totals(texts),
         np.concatenate([np.zeros((0, 256)), *(table.totals([t]) for t in texts)]),
     )

@@ -8,6 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from numpy.testing import assert_allclose, assert_array_equal
+
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, numbered
 from refless.estimators import ESTIMATORS, estimator_of
@@ -102,7 +104,7 @@ def test_predictions_are_clipped_and_rounded_unless_not(
     raw = unrounded(fitted)
     free = raw.estimate(as_outputs(rated)).values
     assert len(set(np.round(free, 6))) > 5
-    np.testing.assert_array_equal(np.clip(np.rint(free), 1, 5), values)
+    assert_array_equal(np.clip(np.rint(free), 1, 5), values)
     assert raw.signature() != fitted.signature()
 
 
@@ -140,17 +142,13 @@ def test_estimates_have_the_level_of_the_ratings(
     moved = span.calibrated(y, ratings)
     asked = np.array([-2.5, -1.5, 0.0])
     free = {"clipped": False, "rounded": False}
-    np.testing.assert_allclose(
-        moved.rating(asked, calibrated=True, **free), line(asked)
-    )
+    assert_allclose(moved.rating(asked, calibrated=True, **free), line(asked))
     expected = span.rating(asked, calibrated=True, **free)
-    np.testing.assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
+    assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
     falling = span.calibrated(y, ratings[::-1])
-    np.testing.assert_allclose(
-        falling.rating(asked, calibrated=True, **free), ratings.mean()
-    )
+    assert_allclose(falling.rating(asked, calibrated=True, **free), ratings.mean())
     level = span.calibrated(np.zeros(3), ratings)
-    np.testing.assert_allclose(
+    assert_allclose(
         level.rating(asked, calibrated=True, **free), asked * span.unit + ratings.mean()
     )
 
@@ -162,7 +160,7 @@ def test_held_out_leaves_out_whole_groups(rated: RatedPool) -> None:
     assert found.coverage == 1.0
     assert np.corrcoef(found.values, rated.human)[0, 1] > 0.6
     again = RatPred(**SMALL, folds=3).held_out(rated, groups.max() - groups)
-    np.testing.assert_array_equal(found.values, again.values)
+    assert_array_equal(found.values, again.values)
 
 
 def test_held_out_is_fitting_without(rated: RatedPool) -> None:
@@ -175,7 +173,7 @@ def test_held_out_is_fitting_without(rated: RatedPool) -> None:
         outside = np.flatnonzero(groups != half)
         alone = RatPred(**SMALL).fit(rated.take(outside))
         expected = alone.estimate(as_outputs(rated.take(inside))).values
-        np.testing.assert_array_equal(found.values[inside], expected)
+        assert_array_equal(found.values[inside], expected)
     with bad_usage("fit a rated pool first"):
         one.residuals()
 
@@ -187,9 +185,7 @@ def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
         RatPred(**SMALL).fit(columns, rated.human),
         RatPred(**SMALL).fit(list(rated.texts), rated.human, sources=rated.sources),
     ):
-        np.testing.assert_array_equal(
-            one.predict(columns), fitted.predict(as_outputs(rated))
-        )
+        assert_array_equal(one.predict(columns), fitted.predict(as_outputs(rated)))
 
 
 def test_a_specification_names_its_parameters() -> None:

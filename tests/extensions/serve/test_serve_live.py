@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
 
 from command_line import jsonl, run_well
 from refless.commands.compare.claims import always_of_rate
@@ -340,7 +341,7 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
     Without made-up choices it was 36 to 60 % where nearly all agree; 1,000 runs of 200 give .8 to
     3.2 %.
     """
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     wrong = 0
     looks = [
         10,
@@ -379,7 +380,7 @@ def test_so_many_more_settle_it() -> None:
     from refless.stats.assurance import USUAL
     from refless.stats.forecast import Progress, Today
 
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     n = 20
     kept = []
     for _ in range(300):
@@ -402,7 +403,7 @@ def test_so_many_more_settle_it() -> None:
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
 def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     """Looks after each of 10 to 300 differences of equal systems; 400 runs, standard error .011."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     values = rng.integers(-2, 3, (400, 300)) if steps else rng.normal(size=(400, 300))
     n = np.arange(1, 301)
     means = np.cumsum(values, axis=1) / n
