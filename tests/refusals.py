@@ -1,4 +1,4 @@
-"""What is refused, with words that say why."""
+"""Refusals that tests expect, with the words that say why."""
 
 from __future__ import annotations
 
