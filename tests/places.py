@@ -13,7 +13,7 @@ DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 
 def blocks(page: Path, language: str) -> list[str]:
     """Fenced blocks of a language."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text("utf-8")
     return re.findall(
         rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE
     )

@@ -45,8 +45,8 @@ def dialogues(system: str) -> Outputs:
     """
     folder = DATA / "dailydialog-multiref"
     needed(folder.name)
-    lines = (folder / "hredf.txt").read_text(encoding="utf-8").split("\n")
-    place = json.loads((folder / "test_duid_mapping.json").read_text(encoding="utf-8"))
+    lines = (folder / "hredf.txt").read_text("utf-8").split("\n")
+    place = json.loads((folder / "test_duid_mapping.json").read_text("utf-8"))
     texts = []
     references = []
     with (folder / "multireftest.json").open(encoding="utf-8") as rows:

@@ -18,6 +18,11 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 
+def digits(words: str) -> list[tuple[int, ...]]:
+    """The digits of each word: (1, 2) and (3, 4) of "12 34"."""
+    return [tuple(map(int, word)) for word in words.split()]
+
+
 def without(rows: Iterable[Row], *names: str) -> list[dict[str, Any]]:
     """Rows that lack these columns."""
     return [lacking(row, *names) for row in rows]

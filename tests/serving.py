@@ -154,6 +154,12 @@ def owner_of(store: Store) -> Rater:
     ) or store.add_rater("", OWNER)
 
 
+def begun(store: Store) -> tuple[int, dict[str, Any]]:
+    """The number of a new rater, and the first item that they are shown."""
+    rater = store.add_rater("").id
+    return rater, store.next_unit(rater).result()["unit"]
+
+
 def free_port() -> int:
     """A port on which nothing listens."""
     with socket.socket() as free:
@@ -172,7 +178,7 @@ def race_in(folder: Path) -> tuple[list[Row], list[str]]:
         rows.append({**row, "text": text})
     outputs = jsonl(folder / "outputs.jsonl", rows)
     project = folder / "project.json"
-    project.write_text('{"until": "best known", "looks": 2}', encoding="utf-8")
+    project.write_text('{"until": "best known", "looks": 2}', "utf-8")
     words = [outputs, "--project", project, "--estimator", "bleu-neighbors"]
     words += ["--audit", 1, "--overlap", 0, "--repeat", 0, "--raters", 3]
     return rows, [*map(str, words)]

@@ -32,7 +32,7 @@ class SourceFile:
 
     @cached_property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        return self.path.read_text("utf-8")
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

@@ -21,7 +21,7 @@ def tiny_encoder(folder: Path) -> str:
     )
     folder.mkdir(parents=True, exist_ok=True)
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", "utf-8")
     torch.manual_seed(0)
     config = transformers.BertConfig(
         vocab_size=len(tokens),

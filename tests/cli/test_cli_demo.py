@@ -29,7 +29,5 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (
             again.out.split("signature: ")[0].strip() in ran.out
         )  # the same numbers, from files
-    rows = (
-        (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
-    )
+    rows = (tmp_path / "sample" / "rated.jsonl").read_text("utf-8").splitlines()
     assert {"text", "rating", "annotator"} <= set(json.loads(rows[0]))

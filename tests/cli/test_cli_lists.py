@@ -68,7 +68,7 @@ def test_page(name: str, tmp_path: Path) -> None:
     """A list is a page too."""
     page = tmp_path / "page.html"
     assert run("list", name, "-o", page).code == 0
-    headings = re.findall("<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))
+    headings = re.findall("<h2[^>]*>(.*?)</h2>", page.read_text("utf-8"))
     assert {*KINDS.get(name, DATASETS)} <= {*headings}
 
 

@@ -67,10 +67,7 @@ def test_every_stream_closed(folder: Path) -> None:
     assert "standard input is empty" in done.stderr
     done = shell(f"{REFLESS} {SCORE} -o saved.json <&- 2>&- >/dev/null", folder)
     assert done.returncode == 0
-    assert (
-        json.loads((folder / "saved.json").read_text(encoding="utf-8"))["command"]
-        == "score"
-    )
+    assert json.loads((folder / "saved.json").read_text("utf-8"))["command"] == "score"
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")

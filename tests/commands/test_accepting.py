@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from command_line import headlines, json_of, jsonl, run
 from refless.commands.score.accepting import SURE, accepting
@@ -54,9 +55,7 @@ def test_the_promise_holds(size: int) -> None:
     broken = 0
     told = 0
     for seed in range(200):
-        found = accepting(
-            *drawn(700 * size, np.random.default_rng(seed), size), 0.5, 0.05
-        )
+        found = accepting(*drawn(700 * size, default_rng(seed), size), 0.5, 0.05)
         if found.chosen is not None:
             told += 1
             broken += found.chosen.threshold < 0.5
@@ -67,7 +66,7 @@ def test_the_promise_holds(size: int) -> None:
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_the_order_of_rows_does_not_matter(seed: int, n: int) -> None:
     """And more bad texts are never allowed for a lower threshold than fewer are."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     estimates, human, clusters = drawn(n, rng, 2)
     order = rng.permutation(n)
     first = accepting(estimates, human, clusters, 0.5, 0.3)
@@ -90,7 +89,7 @@ def test_estimates_that_know_nothing_seldom_promise_a_number() -> None:
 
     Estimates that know something (correlation .8) are told one, and so many do in most draws.
     """
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
 
     def drawn_texts(n: int, r: float) -> tuple[np.ndarray, ...]:
         quality = rng.normal(size=n)
@@ -110,7 +109,7 @@ def test_estimates_that_know_nothing_seldom_promise_a_number() -> None:
 
 def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """Text, JSON and CSV; values outside the scale, and what it does not go with, are refused."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     good = rng.integers(0, 2, 160)
     rows = [
         {

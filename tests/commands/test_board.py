@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.optimize import minimize
 
 from refless import compare, compare_choices
@@ -82,7 +83,7 @@ def test_strengths_are_those_of_the_slow_twin(
 
     The model is that of arena-rank's ContextualBradleyTerry without its penalty.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     votes = drawn(rng, rng.normal(0, 0.7, systems).tolist(), 30, ties, effects)
     result = strengths(votes)
     assert result is not None
@@ -151,7 +152,7 @@ def test_the_covariance_of_independent_votes_is_the_curvature() -> None:
 
 def test_clusters_that_repeat_a_vote_count_once() -> None:
     """Ten equal votes of each voter tell as much as one; by both ways as by the coarser way."""
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     single = drawn(rng, [0.5, 0.0, -0.5], 40)
     repeated = PairVotes(
         first=single.first.repeat(10),
@@ -170,7 +171,7 @@ def test_clusters_that_repeat_a_vote_count_once() -> None:
 
 def test_order_of_votes_changes_nothing() -> None:
     """Nor which of two systems stands first."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     votes = drawn(rng, [0.4, 0.0, -0.2, 0.1], 25, 0.2)
     order = rng.permutation(len(votes.won))
     turned = PairVotes(
@@ -225,7 +226,7 @@ def test_simulated_boards(spread: float) -> None:
     shown in at most .05.
     """
     truth = (spread * (2.5 - np.arange(6))).tolist()
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     held = []
     counts = []
     for _ in range(400):
@@ -248,7 +249,7 @@ def test_simulated_boards(spread: float) -> None:
 
 def arena(votes: int = 30, voters: int = 0) -> list[dict[str, Any]]:
     """PairVotes between a strong, a middling and two weak systems, each on a source of its own."""
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     truth = {"strong": 1.5, "middle": 0.0, "weak": -1.0, "poor": -1.0}
     rows = []
     for a, b in combinations(truth, 2):
@@ -313,7 +314,7 @@ def test_a_lead_that_is_length_alone() -> None:
 
     By hand: of texts that are 1 standard deviation longer 1 / (1 + exp(-1.5)) = .818 win.
     """
-    rng = np.random.default_rng(6)
+    rng = default_rng(6)
     rows = arena(200)
     for row in rows:
         a, b = (rng.normal() + (row[f"model_{side}"] == "strong") for side in "ab")

@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
 import refless
-from command_line import jsonl, run, too_wide
+from command_line import jsonl, run_well, too_wide
 from refless.commands.judge.calibration import (
     BINS,
     Calibration,
@@ -161,8 +161,7 @@ def test_judge_shows_and_writes_probabilities(tmp_path: Path) -> None:
     ]
     path = jsonl(tmp_path / "rated.jsonl", rows)
     out = tmp_path / "out.csv"
-    ran = run("judge", path, "--score-column", "p", "--resamples", "40", "-o", out)
-    assert ran.code == 0, ran.err
+    ran = run_well("judge", path, "--score-column", "p", "--resamples", "40", "-o", out)
     assert too_wide(ran.out) == []
     assert "Are its probabilities right?" in ran.out
     assert "scores pass from 0.5 on; --pass X" in " ".join(ran.err.split())

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
 
 from refless.commands.next.active_learning import learn
 from refless.commands.next.sampling_design import (
@@ -23,8 +24,8 @@ from refless.data.records import Outputs, Residuals, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.comparing import Field, Pair, compared
-from refless.registry.errors import UsageError
 from refless.stats.intervals import student
+from refusals import bad_usage
 
 POOL = simulate(90, seed=11).pool
 RATED = np.arange(60)
@@ -69,7 +70,7 @@ def test_empty_outputs_teach_nothing() -> None:
     some = Outputs(ids=OUTPUTS.ids, texts=texts, sources=OUTPUTS.sources)
     assert learn(FITTED, some, 30, 0).n == 28
     empty = Outputs(ids=("1",), texts=("",), sources=("a",))
-    with pytest.raises(UsageError, match="every output is empty"):
+    with bad_usage("every output is empty"):
         learn(FITTED, empty, 1, 0)
 
 
@@ -173,7 +174,7 @@ def test_systems_without_a_common_item_are_refused() -> None:
     apart = Outputs(
         ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2")
     )
-    with pytest.raises(UsageError, match=r"both 'x' and 'y'.*column item"):
+    with bad_usage(r"both 'x' and 'y'.*column item"):
         items_to_draw(None, apart, ("x", "y"))
 
 
@@ -181,7 +182,7 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
     """Systems by dice, compared by estimates: few items should show a difference in at most 5 %."""
     said = 0
     for seed in range(40):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         pool = simulate(60, seed=seed).pool
         systems = tuple(
             "ab"[k] for k in rng.permuted(np.tile([0, 1], (30, 1)), axis=1).ravel()
@@ -242,7 +243,7 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
     """Today's width is that of compare; 20 more items bring the promised one within 10 %."""
     ratios = []
     for seed in range(40):
-        left, done, pair = rated_in_part(np.random.default_rng(seed), 0)
+        left, done, pair = rated_in_part(default_rng(seed), 0)
         units = items_to_draw(None, left, ("a", "b"), done)
         assert (units.already, len(units.members)) == (16, 64)
         assert pair.progress.rated == (28, 28)
@@ -252,9 +253,7 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
         low, high = pair.difference.interval
         assert today.half_width(0) == pytest.approx((high - low) / 2)
         assert today.already == 40
-        low, high = rated_in_part(np.random.default_rng(seed), 20)[
-            2
-        ].difference.interval
+        low, high = rated_in_part(default_rng(seed), 20)[2].difference.interval
         ratios.append(today.half_width(20) / ((high - low) / 2))
     assert np.mean(ratios) == pytest.approx(1, abs=0.1)
 

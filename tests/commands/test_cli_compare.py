@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.stats import ttest_rel
 
 import refless
@@ -24,7 +25,7 @@ from command_line import (
 )
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
-from rows import column, of_system, without
+from rows import column, digits, of_system, without
 
 COMPARE = ("compare", *ANY_NEIGHBOR)  # where it is not the estimates that count
 
@@ -105,7 +106,7 @@ def test_equal_systems_are_not_told_apart() -> None:
 def test_rows_in_any_order() -> None:
     """Shuffled rows, with and without ids and items: the same JSON."""
     rows = partly(outputs(), 20)
-    mixed = [rows[i] for i in np.random.default_rng(5).permutation(len(rows))]
+    mixed = [rows[i] for i in default_rng(5).permutation(len(rows))]
     for names in ((), ("id",), ("id", "item")):
         one, other = (compared(without(some, *names)) for some in (rows, mixed))
         assert unnoted(one.to_dict()) == unnoted(other.to_dict())
@@ -290,7 +291,7 @@ def test_selection() -> None:
 
 def test_item_by_item() -> None:
     """Beside the mean: on how many items the second system is higher, by hand."""
-    scores = [(1, 2), (2, 2), (3, 2), (1, 4), (2, 3), (5, 4), (2, 2), (1, 3)]
+    scores = digits("12 22 32 14 23 54 22 13")
     rows = [
         {
             "item": f"i{i}",
@@ -434,7 +435,7 @@ def test_the_page(tmp_path: Path) -> None:
     """HTML with the outputs side by side, and the numbers folded; CSV with a row a pair."""
     found = compared(partly(outputs(), 24), scale=(1, 5))
     found.save(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
     assert page.count("<svg") >= 2
     head, _, folds = page.partition('<section id="numbers"')
     texts = [row["text"] for row in outputs()]
@@ -443,9 +444,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert "Systems, on a scale" in folds
     assert "Systems, on a scale" not in head
     found.save(tmp_path / "pairs.csv")
-    assert (
-        (tmp_path / "pairs.csv").read_text(encoding="utf-8").startswith("first,second,")
-    )
+    assert (tmp_path / "pairs.csv").read_text("utf-8").startswith("first,second,")
 
 
 def test_estimates_alone_hold() -> None:
@@ -454,7 +453,7 @@ def test_estimates_alone_hold() -> None:
     30 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
     difference is claimed in the wrong direction at most once.
     """
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     texts = headlines(64)
     held = 0
     wrong = 0
@@ -490,7 +489,7 @@ def test_equal_systems_are_seldom_told_apart() -> None:
 
     What is called best, and every pair that is named, goes by Holm's correction.
     """
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     shown = 0
     for _ in range(40):
         item = rng.normal(size=30)
@@ -517,7 +516,7 @@ def rated_by(
     sd: float = 0.4,
 ) -> Rows:
     """Two systems, each rated by people who are as strict as they are; a rating each a row."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     strict = dict(zip("abcdefgh", rng.normal(size=8) * sd, strict=True))
     found = []
     for i in range(items):

@@ -65,8 +65,7 @@ def test_standard_input(folder: Path) -> None:
     """- reads the text; only the line's end is dropped."""
     assert explained(folder, "-", stdin=f"{TEXT}\r\n") == explained(folder, TEXT)
     both = run("explain", "--rated", "-", "-", stdin="{}")
-    assert both.code == 2
-    assert "only once" in both.err
+    assert both.refuses("only once")
 
 
 def test_an_output_by_its_id(folder: Path) -> None:
@@ -135,8 +134,7 @@ def test_no_evidence(folder: Path, text: str, reason: str) -> None:
 def test_wrong_usage(folder: Path, words: tuple[str, ...]) -> None:
     """Neither or both of TEXT and --id, an unknown id, no neighbours to show."""
     ran = run("explain", "--rated", folder / "rated.jsonl", *words)
-    assert ran.code == 2
-    assert "refless: error: " in ran.err
+    assert ran.refuses("refless: error: ")
     assert not ran.out
 
 

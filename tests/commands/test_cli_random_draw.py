@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
-from command_line import headlines, run, run_well
+from command_line import headlines, json_of, run, run_well
 from rows import csv_of, write
 
 Row = dict[str, object]
@@ -25,7 +26,7 @@ COMMANDS = {
 
 def rows_of(n: int = 160) -> list[Row]:
     """Two systems on the same items, all rated, with a judge of grades; the same at each call."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     rows: list[Row] = []
     for i, text in enumerate(headlines(n)):
         human = int(rng.integers(1, 6))
@@ -80,7 +81,7 @@ def test_labels_of_what_the_judge_disliked(command: str, disliked: Path) -> None
 def test_ratings_that_were_picked_answer_no_comparison(disliked: Path) -> None:
     """Ratings not drawn at random teach the estimates, unless the user says that it was."""
     answers = {
-        said: run("compare", disliked, *SCORED, *words, "--format", "json").json
+        said: json_of("compare", disliked, *SCORED, *words)
         for said, words in {
             "nothing": (),
             "unknown": ("--selection", "unknown"),
@@ -108,7 +109,7 @@ def test_no_corrected_mean_is_the_one_to_print(disliked: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_random_labels_are_no_matter(command: str, tmp_path: Path) -> None:
     """Rows at random; whole items at random; another share of each system."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     draws = {
         "rows": rng.random(160) < 0.4,
         "items": np.repeat(rng.random(80) < 0.4, 2),
@@ -147,7 +148,7 @@ def test_the_first_rows_of_a_file(command: str, tmp_path: Path) -> None:
 def test_the_order_changes_the_remark_and_no_number(tmp_path: Path) -> None:
     """The same rows in the order of the file and in another."""
     rows = rated_if(rows_of(), lambda i, _: i < 60)
-    order = np.random.default_rng(0).permutation(len(rows)).tolist()
+    order = default_rng(0).permutation(len(rows)).tolist()
     files = {"sorted": rows, "mixed": [rows[i] for i in order]}
     found: dict[str, str] = {}
     for name, content in files.items():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from records import estimated, fixed, split_of
 from refless.commands.validate.confounders import Confounders, cells, confounders
@@ -35,7 +36,7 @@ def pool_of(
     seed: int = 0,
 ) -> RatedPool:
     """Texts of random words."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = len(human)
     sizes = np.full(n, 12) if lengths is None else lengths
     texts = [
@@ -62,7 +63,7 @@ def test_label_means_are_those_of_the_others() -> None:
 
 def test_partial_correlation_is_that_of_residuals() -> None:
     """In one fold of many rows, the partial rank correlation of ranks is that of residuals."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     n = 600
     lengths = rng.integers(6, 60, n)
     human = np.log(lengths) + rng.normal(size=n)
@@ -85,7 +86,7 @@ def test_partial_correlation_is_that_of_residuals() -> None:
 
 def test_within_systems_is_within_cells() -> None:
     """A cell is a fold and a system; within it, systems' means do nothing."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     systems = rng.integers(0, 4, 200)
     human = rng.normal(size=200)
     values = rng.normal(size=200)
@@ -139,7 +140,7 @@ def of_lengths(rng: np.random.Generator) -> Confounders:
 
 def test_null_says_nothing() -> None:
     """If the correlation is of the texts, each sentence is said in at most 5 % of pools."""
-    pools = [unmade(np.random.default_rng(seed)) for seed in range(RUNS)]
+    pools = [unmade(default_rng(seed)) for seed in range(RUNS)]
     said = ["\n".join(confounder_lines(pool)) for pool in pools]
     for what in ("which system", "how long"):
         assert sum(what in lines for lines in said) <= 0.05 * RUNS
@@ -161,7 +162,7 @@ def test_null_says_nothing() -> None:
 )
 def test_what_is_there_is_said(made: Made, line: str) -> None:
     """Estimates that know one thing alone are found out."""
-    found = made(np.random.default_rng(1))
+    found = made(default_rng(1))
     start = line.format(f"{found.whole:.3f}")
     assert any(said.startswith(start) for said in confounder_lines(found)), (
         confounder_lines(found)

@@ -8,8 +8,9 @@ import pytest
 
 import refless
 from command_line import jsonl, output_rows, rated_rows, run
-from refless import InputError, Reading, UsageError, read_pool
+from refless import Reading, read_pool
 from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
+from refusals import bad_input, bad_usage
 
 LONG = [
     {"id": "1", "text": "a", "rating": 4, "dimension": "fluency"},
@@ -28,13 +29,9 @@ def test_a_column_is_a_dimension(name: str) -> None:
     """Ratings by a plain name or within an object; lists are ratings by several people."""
     rows = [{**row, **row["ratings"]} for row in WIDE]
     assert read_pool(rows, Reading(dimension=name)).pool.human.tolist() == [4.5, 1]
-    with pytest.raises(
-        InputError, match=r"leave dimension out.*the columns are 'text'"
-    ):
+    with bad_input(r"leave dimension out.*the columns are 'text'"):
         read_pool(rows, Reading(dimension="grammar"))
-    with pytest.raises(
-        InputError, match="no ratings of a dimension 'x'; the dimensions are 'flu"
-    ):
+    with bad_input("no ratings of a dimension 'x'; the dimensions are 'flu"):
         read_pool(LONG, Reading(dimension="x"))
 
 
@@ -45,7 +42,7 @@ def test_ratings_of_a_dimension_are_no_scores(score: str) -> None:
     """An estimate would know what is held out; another dimension may be a score."""
     rows = [{**row, "ratings": {**row["ratings"], "fluency": [4, 5]}} for row in WIDE]
     columns = Columns(score=(score,))
-    with pytest.raises(UsageError, match="it would tell what is held out"):
+    with bad_usage("it would tell what is held out"):
         read_pool(rows, Reading(columns=columns, dimension="ratings.fluency"))
     pool = (
         read_pool(rows, Reading(columns=columns, dimension="ratings.adequacy")).pool
@@ -102,7 +99,7 @@ def test_choices_have_dimensions(tmp_path: Path) -> None:
         SeveralDimensionsError, match=r"'fluency' \(2\), 'adequacy' \(2\)"
     ):
         read_pool(path)
-    with pytest.raises(InputError, match="the dimensions are 'fluency', 'adequacy'"):
+    with bad_input("the dimensions are 'fluency', 'adequacy'"):
         read_pool(path, Reading(dimension="grammar"))
 
 
@@ -110,18 +107,14 @@ def test_several_dimensions_are_never_one() -> None:
     """Not in rows, in frames, or spread over files; a rating that names none is an error."""
     pandas = pytest.importorskip("pandas")
     for rows in (LONG, pandas.DataFrame(LONG)):
-        with pytest.raises(
-            InputError, match=r"'fluency' \(2\), 'adequacy' \(2\); choose one"
-        ):
+        with bad_input(r"'fluency' \(2\), 'adequacy' \(2\); choose one"):
             read_pool(rows)
         assert read_pool(rows, Reading(dimension="adequacy")).pool.human.tolist() == [
             2,
             3,
         ]
     bare = [*LONG, {"id": "3", "text": "c", "rating": 3}]
-    with pytest.raises(
-        InputError, match="row 5, column 'dimension': a rating without a dimension"
-    ):
+    with bad_input("row 5, column 'dimension': a rating without a dimension"):
         read_pool(bare, Reading(dimension="fluency"))
     unrated = [*LONG, {"id": "3", "text": "c", "rating": None}]
     assert len(read_pool(unrated, Reading(dimension="fluency")).pool) == 2
@@ -135,7 +128,7 @@ def test_dimensions_of_several_files(tmp_path: Path) -> None:
             [row for row in LONG if row["dimension"] == name],
         )
     files = [str(tmp_path / "fluency.jsonl"), str(tmp_path / "adequacy.jsonl")]
-    with pytest.raises(InputError, match="several dimensions"):
+    with bad_input("several dimensions"):
         read_pool(files)
     assert read_pool(files, Reading(dimension="fluency")).pool.human.tolist() == [4, 1]
 
@@ -146,9 +139,9 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
     for row in rows:
         del row["dimension"]
     columns = Columns(dimension="aspect")
-    with pytest.raises(InputError, match="several dimensions"):
+    with bad_input("several dimensions"):
         read_pool(rows, Reading(columns=columns))
-    with pytest.raises(InputError, match=r"no column 'nope' \(columns dimension\)"):
+    with bad_input(r"no column 'nope' \(columns dimension\)"):
         read_pool(rows, Reading(columns=Columns(dimension="nope")))
     pandas = pytest.importorskip("pandas")
     _ = pytest.importorskip("pyarrow")
@@ -171,7 +164,7 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
 def test_a_scale_of_its_own(given: str, expected: object) -> None:
     """Behind the name; what is no scale is a part of the name."""
     assert dimension_of(given) == expected
-    with pytest.raises(UsageError, match="the lower first"):
+    with bad_usage("the lower first"):
         dimension_of("fluency=5..1")
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import refless
 from refless.commands.gate import as_if_same
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 Rows = list[dict[str, Any]]
 
@@ -53,7 +54,7 @@ def test_three_verdicts(name: str) -> None:
 
 def test_what_would_decide() -> None:
     """Fewer ratings the farther the bar; beyond all items new ones; out of reach is null."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     differences = rng.normal(0.25, 0.8, 300).round(1).tolist()
     rows = judged(differences, rated=24)
     far = refless.gate(rows, baseline="v1", scale=(0, 6), margin=0.1)
@@ -78,7 +79,7 @@ def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
     monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     decided = []
     while len(decided) < 24:
         truth = rng.normal(0, 0.3)
@@ -94,7 +95,7 @@ def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_false_alarms() -> None:
     """An A/A test by labels that are dealt anew; with a wide margin the gate never fails."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     rows = judged(rng.normal(0.5, 1, 40).tolist())
     shares = [
         refless.gate(rows, baseline="v1", margin=margin).false_alarms
@@ -111,11 +112,11 @@ def test_the_candidate() -> None:
     """The other of two systems; of more it has to be named."""
     rows = judged([0.3, -0.1] * 10)
     more = [{**row, "system": "v3"} for row in rows if row["system"] == "v1"]
-    with pytest.raises(UsageError, match="name one of v2, v3 with candidate"):
+    with bad_usage("name one of v2, v3 with candidate"):
         refless.gate(rows + more, baseline="v1")
-    with pytest.raises(UsageError, match="candidate='v1' is no other system"):
+    with bad_usage("candidate='v1' is no other system"):
         refless.gate(rows, baseline="v1", candidate="v1")
-    with pytest.raises(UsageError, match="there is one system, 'v3'"):
+    with bad_usage("there is one system, 'v3'"):
         refless.gate(more, baseline="v3")
     two = refless.gate(rows + more, baseline="v1", candidate="v2")
     assert two.interval == refless.gate(rows, baseline="v1").interval

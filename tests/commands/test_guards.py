@@ -9,6 +9,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.special import kolmogorov
 
 from places import DATA
@@ -32,7 +33,7 @@ RUNS_OF_NULL = 60
 def halves(pool: RatedPool, seed: int) -> tuple[Outputs, RatedPool]:
     """The texts of half of the sources as outputs, the others as rated texts."""
     names = sorted({*pool.sources})
-    first = {*np.random.default_rng(seed).permutation(names)[: len(names) // 2]}
+    first = {*default_rng(seed).permutation(names)[: len(names) // 2]}
     rows = np.array([name in first for name in pool.sources])
     return as_outputs(pool.take(np.flatnonzero(rows))), pool.take(np.flatnonzero(~rows))
 
@@ -141,7 +142,7 @@ def test_copies_go_from_the_mean() -> None:
 
 def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
     """Some outputs replaced by rated texts of other sources."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = rng.choice(len(out), int(share * len(out)), replace=False)
     texts = list(out.texts)
     for row in rows:
@@ -182,7 +183,7 @@ def test_gaps_are_those_of_kolmogorov_and_smirnov() -> None:
     """Distances and p-values as scipy has them; what is beyond is what the gap counts."""
     from scipy.stats import ks_2samp
 
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for shift in (0.0, 1.0, -2.0):
         one = rng.integers(0, 9, 50) + shift
         other = rng.integers(0, 9, 80).astype(float)
@@ -219,7 +220,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 def worse(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """The outputs of failing systems in the place of honest ones."""
     n = len(texts)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     boilerplate = (
         "Thank you for your question!",
         "As an AI language model, I cannot say.",

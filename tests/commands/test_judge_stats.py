@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from refless.commands.judge.audit import corrected_means
@@ -209,7 +210,7 @@ def test_rows_count_by_their_mass() -> None:
 
 def test_rows_without_a_score_stay_in() -> None:
     """A judge that is blank where people rate 1 and 2: the mean is that of all ratings."""
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     human = rng.integers(1, 6, 200).astype(float)
     judge = np.clip(human + rng.integers(-1, 2, 200), 1, 5).astype(float)
     judge[human <= 2] = math.nan
@@ -225,7 +226,7 @@ def test_rows_without_a_score_stay_in() -> None:
 
 def test_blank_scores_by_simulation() -> None:
     """Scores of the others are blank in the same way: held in 93 % of 300 runs or more."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     held = 0
     for _ in range(300):
         quality = rng.integers(1, 6, 240).astype(float)
@@ -254,7 +255,7 @@ def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:
 def test_means_of_few_uneven_units_are_covered() -> None:
     """Two units of 30 rows beside eight of 3: 1,000 runs, standard error .007."""
     sizes = [3] * 8 + [30] * 2
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     inside = 0
     unit = np.repeat(np.arange(10), sizes)
     for _ in range(1000):
@@ -270,7 +271,7 @@ def test_few_errors_of_one_sign_are_no_proof() -> None:
     Where the rare large error is not among them, Student's t alone takes the others for one; usual
     errors at both ends of the scale halve that, and no interval knows an error that nobody saw.
     """
-    rng = np.random.default_rng(6)
+    rng = default_rng(6)
     wrong = 0
     alone_ = 0
     for _ in range(1000):
@@ -289,7 +290,7 @@ def test_a_bias_lies_in_the_middle_of_its_interval() -> None:
 
     No bias is larger than the mean absolute error, and neither is its far end by much.
     """
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     human = rng.integers(3, 6, 150).astype(float)
     judge = human - rng.choice([1.0, 2.0, 2.0, 0.0], 150)
     measures = measured(labels_of(human, judge, scale=(1.0, 5.0)))
@@ -319,7 +320,7 @@ def test_a_bias_knows_raters(sd: float) -> None:
 
     Without raters it was in .54 at a standard deviation of .5.
     """
-    rng = np.random.default_rng(9)
+    rng = default_rng(9)
     held = 0
     widths = []
     for _ in range(120):
@@ -347,7 +348,7 @@ def test_a_bias_knows_raters(sd: float) -> None:
 )
 def test_few_raters_are_named(raters: int, words: str | None) -> None:
     """With fewer than four, nothing is said of other people, and nothing is added."""
-    people = crossed(np.random.default_rng(10), raters, 1, 0.5)
+    people = crossed(default_rng(10), raters, 1, 0.5)
     human = np.bincount(people.text, people.rating)
     labels = labels_of(human, human + 0.1 * np.arange(150) % 1, raters=people)
     said = [
@@ -379,7 +380,7 @@ def test_a_judge_that_passes_all_again_has_an_interval() -> None:
 
 def test_no_number_of_labels_is_told_where_raters_count() -> None:
     """More labels by the same raters tell no more of other raters."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     people = crossed(rng, 6, 1, 0.5)
     human = np.bincount(people.text, people.rating)
     labels = labels_of(human, human + rng.normal(0.2, 1.5, len(human)), raters=people)
@@ -391,7 +392,7 @@ def test_no_number_of_labels_is_told_where_raters_count() -> None:
 
 def test_leaving_out_annotators_by_loop() -> None:
     """The gains without each annotator, computed from all rows anew."""
-    rng = np.random.default_rng(12)
+    rng = default_rng(12)
     ratings = np.where(rng.random((40, 7)) < 0.5, rng.integers(1, 6, (40, 7)), math.nan)
     judge = rng.integers(1, 6, 40).astype(float)
     means = []
@@ -413,7 +414,7 @@ def test_what_changes_places_is_no_proof() -> None:
 
     Who differs alone is farther from the others than they from each other, so gains are skewed.
     """
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     rows = np.arange(20)
     wrong = 0
     for _ in range(500):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from records import fixed
 from refless.commands.validate.leaderboard import against
@@ -41,8 +42,8 @@ def test_line_by_hand() -> None:
     scores = column(1, 2, 3, NAN)
     human = np.array([1.0, 4.0, 2.5, 9.0])
     found = line(scores, human, column(0, 1, 2.5, 3, NAN))
-    np.testing.assert_allclose(found, [2.625, 3.375, 4.5, 4.875, 4.125])
-    np.testing.assert_allclose(line(-scores, human, -column(0, 1)), found[:2])
+    assert_allclose(found, [2.625, 3.375, 4.5, 4.875, 4.125])
+    assert_allclose(line(-scores, human, -column(0, 1)), found[:2])
 
 
 def test_line_on_the_mean_of_judges_by_hand() -> None:
@@ -54,7 +55,7 @@ def test_line_on_the_mean_of_judges_by_hand() -> None:
     found = line(
         scores, human, np.array([[4.0, 10.0], [4.0, 90.0], [NAN, 10.0], [NAN, NAN]])
     )
-    np.testing.assert_allclose(found, [3, 2, 2.5, 2])
+    assert_allclose(found, [3, 2, 2.5, 2])
 
 
 def test_without_a_known_score_it_is_the_mean() -> None:
@@ -73,7 +74,7 @@ def test_line_is_least_squares_of_numpy(rows: list[tuple[int, int]]) -> None:
     y = y[inside]
     assume(len({*x}) > 1)
     found = line(x[:, None], y, x[:, None])
-    np.testing.assert_allclose(found, np.polyval(np.polyfit(x, y, 1), x), atol=1e-9)
+    assert_allclose(found, np.polyval(np.polyfit(x, y, 1), x), atol=1e-9)
 
 
 def test_linear_is_the_ridge_of_scikit_learn() -> None:
@@ -86,7 +87,7 @@ def test_linear_is_the_ridge_of_scikit_learn() -> None:
     rows = np.hstack([NormalRanks.of(scores[:40]).mapped(scores), ~np.isnan(scores)])
     ridge = linear_model.Ridge(alpha=RIDGE).fit(rows[:40], human[:40])
     found = linear(scores[:40], human[:40], scores[40:])
-    np.testing.assert_allclose(found, ridge.predict(rows[40:]), atol=1e-10)
+    assert_allclose(found, ridge.predict(rows[40:]), atol=1e-10)
 
 
 def test_fitted_in_the_other_blocks() -> None:
@@ -105,14 +106,14 @@ def test_fitted_in_the_other_blocks() -> None:
                 HUMAN[known],
                 pool.scores[asked][:, columns],
             )
-            np.testing.assert_allclose(found[name].estimates[1, asked], one)
+            assert_allclose(found[name].estimates[1, asked], one)
     order = RNG.permutation(60)
     moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
     for name, one in found.items():
         mixed = judges(pool.take(order), blocks[order])[name].estimates[0]
-        np.testing.assert_allclose(mixed, one.estimates[0, order], atol=1e-12)
+        assert_allclose(mixed, one.estimates[0, order], atol=1e-12)
         after = judges(moved, blocks)[name].estimates[0]
-        np.testing.assert_array_equal(after[blocks == 2], one.estimates[0, blocks == 2])
+        assert_array_equal(after[blocks == 2], one.estimates[0, blocks == 2])
     assert list(judges(pool.with_scores(["a"]), blocks)) == ["a line on a"]
 
 
@@ -125,7 +126,7 @@ def test_without_some_rows() -> None:
     assert without is not None
     values = without(kept)[0]
     wanted = judges(pool.take(kept), blocks[kept])["a line on a"].estimates[0]
-    np.testing.assert_array_equal(values[kept], wanted)
+    assert_array_equal(values[kept], wanted)
     assert np.isnan(np.delete(values, kept)).all()
 
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from records import fixed
 from refless.commands.validate.leaderboard import against, to_use
 from refless.commands.validate.verdict import verdict, worth_using
 from refless.evaluation.jackknife import difference, measured
 
-RNG = np.random.default_rng(5)
+RNG = default_rng(5)
 HUMAN = np.round(RNG.normal(size=60), 1)
 NEAR = HUMAN + RNG.normal(size=60)
 FAR = HUMAN + 4 * RNG.normal(size=60)
@@ -154,7 +155,7 @@ def test_chance_alone_seldom_shows_a_difference() -> None:
     """Two equally noisy predictions: a 95 % interval leaves out 0 in about 1 of 20 runs."""
     missed = 0
     for seed in range(60):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         human = rng.normal(size=80)
         columns = (human, human + rng.normal(size=80), human + rng.normal(size=80))
         low, high = held_against(*columns).gain_interval
@@ -162,8 +163,8 @@ def test_chance_alone_seldom_shows_a_difference() -> None:
     assert missed <= 8
 
 
-MINE = (HUMAN + 1.5 * np.random.default_rng(2).normal(size=60)) / 3
-NEARER = HUMAN + np.random.default_rng(3).normal(size=60)
+MINE = (HUMAN + 1.5 * default_rng(2).normal(size=60)) / 3
+NEARER = HUMAN + default_rng(3).normal(size=60)
 MEAN = np.full(60, HUMAN.mean())
 
 

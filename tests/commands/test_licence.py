@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
@@ -48,7 +49,7 @@ def labels_of(
 
 def drawn(n: int, seed: int, noise: float = 0.1) -> tuple[FloatArray, FloatArray]:
     """Verdicts of people, and probabilities that are right on average but for noise."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     chance = rng.beta(0.2, 0.2, n)
     human = (rng.random(n) < chance).astype(float)
     return human, np.clip(chance + noise * rng.normal(size=n), 0, 1)
@@ -78,7 +79,7 @@ def test_the_most_is_decided(seed: int, n: int, most: float) -> None:
     )
     licence = licensed(labels_of(human, judge), 0.5, promise)
     assert 1 - licence.people == pytest.approx(twin(licence, judge))
-    order = np.random.default_rng(seed).permutation(n)
+    order = default_rng(seed).permutation(n)
     again = licensed(labels_of(human[order], judge[order]), 0.5, promise)
     assert again == licence
     assert bool(licence.undefined) == (licence.people == 1)
@@ -93,7 +94,7 @@ def test_the_promise_holds_on_both_sides_and_for_several_judges() -> None:
     broken = 0
     licensed_any = 0
     for seed in range(150):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         judges = []
         for _ in range(2):
             judge = rng.random(600)
@@ -154,8 +155,8 @@ def test_rows_that_do_not_stand_for_others_license_nothing(
 def rows(n: int = 420, rated: int = 300) -> list[dict[str, object]]:
     """Headlines with people's verdicts, a probability, a score from 1 to 5, and noise."""
     human, judge = drawn(n, 3)
-    noise = np.random.default_rng(1).random(n)
-    every = np.random.default_rng(2).permutation(n)
+    noise = default_rng(1).random(n)
+    every = default_rng(2).permutation(n)
     return [
         {
             "id": f"t{i}",
@@ -248,7 +249,7 @@ def test_runs_of_one_judge_vote(tmp_path: Path) -> None:
     """
     table = rows()
     stars = [row.pop("judge_stars") for row in table]
-    shifts = [np.random.default_rng(seed).normal(size=len(table)) for seed in range(3)]
+    shifts = [default_rng(seed).normal(size=len(table)) for seed in range(3)]
     for k, shift in enumerate(shifts):
         for row, star, more in zip(table, stars, shift, strict=True):
             noisy = round(float(star) + float(more))  # type: ignore[arg-type]
@@ -305,7 +306,7 @@ def test_three_way_words(tmp_path: Path) -> None:
     others 3 % are wrong.
     """
     human, _ = drawn(400, 3)
-    wrong = np.random.default_rng(0).random(400) < 0.03
+    wrong = default_rng(0).random(400) < 0.03
     table = []
     for i, (good, flip) in enumerate(zip(human, wrong, strict=True)):
         word = "pass" if good != flip else "fail"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refless
-from command_line import jsonl, rated_rows, run
+from command_line import json_of, jsonl, rated_rows, run
 from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
@@ -192,7 +192,7 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (ran.code, "wrote evals-refless.html" in ran.err) == (0, True)
     assert ran.out == run("look", "evals.jsonl").out
     (tmp_path / "evals-refless.html").unlink()
-    assert run("evals.jsonl", "--format", "json").json["command"] == "look"
+    assert json_of("evals.jsonl")["command"] == "look"
     assert not (tmp_path / "evals-refless.html").exists()
     assert "requires an argument" in run("evals.jsonl", "--lower-is-better").err
     missing = run("nowhere.csv")
@@ -206,7 +206,7 @@ def test_the_page_holds_every_text(tmp_path: Path) -> None:
     rows[3]["output"] += SCRIPT
     page = tmp_path / "page.html"
     refless.look(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
-    html = page.read_text(encoding="utf-8")
+    html = page.read_text("utf-8")
     assert SCRIPT not in html
     data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
     outputs = [*chain.from_iterable(row["answers"] for row in data["rows"])]

@@ -10,7 +10,7 @@ from command_line import headlines, jsonl, run
 from refless import pool_of
 from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.ratings import means_errors
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 from rows import column
 
 
@@ -119,9 +119,7 @@ def test_names() -> None:
 def test_what_is_no_such_column() -> None:
     """A name of neither ratings nor scores; rated texts that are read already."""
     table = [{"text": "a", "rating": 1}]
-    with pytest.raises(
-        UsageError, match="'errors': it is no score_column and no column of rat"
-    ):
+    with bad_usage("'errors': it is no score_column and no column of rat"):
         read_pool(table, Reading(lower=("errors",)))
-    with pytest.raises(UsageError, match="make it with lower_is_better"):
+    with bad_usage("make it with lower_is_better"):
         read_pool(pool_of(["a"], [1.0]), Reading(lower=("rating",)))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy import stats
 
 from places import DATA
@@ -27,7 +28,7 @@ HOW = How(resamples=60, permutations=200)
 
 def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
     """Items answered by all systems, which differ in how good they are."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     place = np.arange(n)
     human = (place % systems) / systems + rng.normal(size=n)
     items = tuple(f"i{i // systems}" for i in place)
@@ -40,9 +41,7 @@ def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
 
 
 def noisy(human, amount, seed):
-    return averaged(
-        human.human + amount * np.random.default_rng(seed).normal(size=len(human))
-    )
+    return averaged(human.human + amount * default_rng(seed).normal(size=len(human)))
 
 
 def test_correlations_are_scipys() -> None:
@@ -128,7 +127,7 @@ def test_system_scores_of_metrics_are_corpus_scores() -> None:
     """BLEU of a system is not the mean of its sentences'."""
     human = judged(40)
     words = list("abcdefgh")
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     texts = [" ".join(rng.choice(words, 9)) for _ in range(80)]
     outputs = Outputs(
         ids=human.id,
@@ -226,7 +225,7 @@ def test_equal_metrics_whose_errors_items_share() -> None:
     """Neither is better than the other, however sure single rows make it (25 runs, 5 allowed)."""
     better = 0
     for seed in range(25):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         human = judged(160, 8, seed=seed)
         of_item = np.repeat(rng.normal(size=(2, 20)), 8, axis=1)
         scores = {
@@ -239,7 +238,7 @@ def test_equal_metrics_whose_errors_items_share() -> None:
 
 def test_ten_random_metrics_have_no_best() -> None:
     """The highest of ten correlations is shown to be above 0 by its own interval, not as such."""
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     human = judged(100, systems=1)
     scores = {f"m{i}": averaged(rng.normal(size=100)) for i in range(10)}
     level = meta(human, scores, How(resamples=400, permutations=40)).segments
@@ -256,7 +255,7 @@ def test_the_best_of_ten_is_named_in_one_of_twenty_at_most(together: int) -> Non
     runs = 200
     n = 60
     for seed in range(runs):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         groups = np.arange(n) // together
         human, *columns = rng.normal(size=(11, n)) + rng.normal(size=(11, n))[:, groups]
         found = [stats.spearmanr(human, column).statistic for column in columns]

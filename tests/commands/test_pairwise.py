@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from refless.commands.estimating import fitted
 from refless.commands.pairs.card import card_of_estimates, worth_using
@@ -34,8 +35,8 @@ def choice(
 
 def by_hand() -> RatedPool:
     """Four pairs of four sources; of the third people are split, the last has three votes."""
-    votes = [(0, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "a"), (3, "b")]
-    return pool_of([choice(*vote) for vote in votes])
+    votes = "0a 1b 2a 2b 3a 3a 3b"
+    return pool_of([choice(int(source), won) for source, won in votes.split()])
 
 
 def towards(pool: RatedPool, ahead: dict[str, float]) -> FloatArray:
@@ -114,7 +115,7 @@ def test_no_text_is_estimated_from_its_rival() -> None:
     for seed in range(
         6
     ):  # of a coin: a quarter, and more by what was learned from noise
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         rows = [
             {
                 "output_a": f"a {i} text",
@@ -156,13 +157,13 @@ def null(rng: np.random.Generator, rule: float, mine: float) -> bool:
 @pytest.mark.parametrize(("rule", "mine"), [(0.5, 0.5), (0.65, 0.65)])
 def test_an_honest_null_is_not_advised(rule: float, mine: float) -> None:
     """No better than a coin, or no better than a rule: use is advised at most 5 % of the time."""
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     assert sum(null(rng, rule, mine) for _ in range(100)) <= 0.05 * 100
 
 
 def test_what_is_better_is_advised() -> None:
     """Right 85 times in 100 beside 55: seen in 60 pairs nearly always."""
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     assert sum(null(rng, 0.55, 0.85) for _ in range(40)) >= 36
 
 

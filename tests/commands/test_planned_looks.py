@@ -166,8 +166,7 @@ def test_many_systems_and_the_command_line(tmp_path: Path) -> None:
     assert "This is look 2 of 3, at 24 of 60 planned items" in words
     assert "2 pairs out of 3 need no further ratings." in words
     ran = run("compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "5")
-    assert ran.code == 2
-    assert "--of must be given with planned looks" in ran.err
+    assert ran.refuses("--of must be given with planned looks")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from benchmarks.until_decided import (
     over_pools,
     race,
 )
+from numpy.random import default_rng
 
 import refless
 from command_line import ANY_NEIGHBOR, headlines, json_of, jsonl, run_well
@@ -30,7 +31,7 @@ ESTIMATOR = ANY_NEIGHBOR[1]
 
 def entries(seed: int = 3) -> Rows:
     """Four systems' answers to 60 items, all of them with the rating that they will get."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     texts = headlines(4 * ITEMS)
     rows = []
     for item in range(ITEMS):
@@ -119,7 +120,7 @@ def test_the_file_for_raters(tmp_path: Path) -> None:
         5,
     )
     ran = run_well(*words, "-o", out)
-    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
     assert len(rows) == 4 * 12
     assert "--goal best" in ran.out.split("Do now")[1]
     assert json_of(*words, "-n", 3)["n"] == 3
@@ -209,7 +210,7 @@ def test_a_race_that_may_end() -> None:
 
 def test_the_best_is_hardly_ever_dropped() -> None:
     """Five equal systems but for one that is a little better: 60 races of at most 50 items."""
-    rng = np.random.default_rng(9)
+    rng = default_rng(9)
     kept = []
     for _ in range(60):
         ratings = rng.integers(1, 6, (5, 50)).astype(float)
@@ -223,7 +224,7 @@ def test_the_best_is_hardly_ever_dropped() -> None:
 def test_the_benchmark_of_decisions() -> None:
     """Its lines name each question and way; planned looks rate less than one look at the end."""
     rows = [row for row in entries() if row["system"] in ("best", "fair", "good")]
-    lines = list(decided("simulated", rows, 12, np.random.default_rng(0)))
+    lines = list(decided("simulated", rows, 12, default_rng(0)))
     shares = {(line.question, line.way): line.numbers["items"] for line in lines}
     assert len(shares) == 8
     assert shares["items like these", "one look"] == 1
@@ -233,9 +234,9 @@ def test_the_benchmark_of_decisions() -> None:
         (line.question, line.way): line.numbers["items"] for line in over_pools(lines)
     }
     assert summary == pytest.approx(shares)
-    (unpaired,) = one_look_plans("simulated", rows, lines, 40, np.random.default_rng(0))
+    (unpaired,) = one_look_plans("simulated", rows, lines, 40, default_rng(0))
     assert unpaired.numbers["shown"] >= 0.5
-    line = false_alarms("simulated", rows, 40, np.random.default_rng(0))
+    line = false_alarms("simulated", rows, 40, default_rng(0))
     assert "false alarms in 40 studies" in line
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from scipy.stats import binom
 
-from command_line import Ran, headlines, jsonl, run, too_wide
+from command_line import Ran, headlines, jsonl, run, run_well, too_wide
 from refless.commands.route.audit import audited, evidence_of, is_broken
 from refless.commands.route.result import RouteResult
 
@@ -58,8 +58,7 @@ def licence(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "40",
     )
     rubric = ("--rubric", folder / "rubric.md")
-    ran = run("judge", rated, *words, *rubric, "-o", folder / "licence.json")
-    assert ran.code == 0, ran.err
+    run_well("judge", rated, *words, *rubric, "-o", folder / "licence.json")
     return folder / "licence.json"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Ran, headlines, jsonl, run
+from command_line import Ran, headlines, jsonl, run, run_well
 from places import DATA
 from published import needed
 
@@ -66,8 +66,7 @@ def judged(path: Path, *words: object, most: str = "0.1") -> Path:
     """The licence for a file of rated texts."""
     licence = path.with_name("licence.json")
     promise = ("--at-most-wrong", most, "--resamples", "40")
-    ran = run("judge", path, *promise, *words, "-o", licence)
-    assert ran.code == 0, ran.err
+    run_well("judge", path, *promise, *words, "-o", licence)
     return licence
 
 
@@ -130,8 +129,7 @@ def estimating(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ("--score-column", "run0", "--estimator", "gp:encoder=none")
     judged(path, *words)
     fit = ("--estimator", "gp:encoder=none", "--score-column", "run0")
-    ran = run("fit", path, *fit, "--to", folder / "model.safetensors")
-    assert ran.code == 0, ran.err
+    run_well("fit", path, *fit, "--to", folder / "model.safetensors")
     return folder
 
 
@@ -240,8 +238,7 @@ def test_the_line_that_is_advised_works(tmp_path: Path) -> None:
     refless, *given = shlex.split(lines[0])
     assert (refless, given[:2]) == ("refless", ["route", "OUTPUTS"])
     names = {"OUTPUTS": new, "FILE.json": licence}
-    ran = run(*[names.get(word, word) for word in given])
-    assert ran.code == 0, ran.err
+    run_well(*[names.get(word, word) for word in given])
 
 
 def summeval(dimension: str) -> tuple[list[Row], list[Row]]:
@@ -289,8 +286,7 @@ def test_real_judges_keep_their_promise(
     if name != "votes":
         more += ("--rated", str(path))
     more += ("--audit", "1", "--format", "json")
-    ran = run("route", outputs, "--licence", licence, *more)
-    assert ran.code == 0, ran.err
+    ran = run_well("route", outputs, "--licence", licence, *more)
     audits = ran.json["audits"]
     assert audits["pass"]["n"] > 150
     assert all(side["wrong"] <= 0.2 * side["n"] for side in audits.values())

@@ -27,14 +27,14 @@ def test_type_checkers_refuse_wrong_calls_and_no_others(checker: str) -> None:
     command = [sys.executable, "-m", checker, *CHECKERS[checker], str(CALLS)]
     ran = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
     refused = re.findall(r"calls\.py:(\d+)(?::\d+)?(?::| -) error", ran.stdout)
-    lines = CALLS.read_text(encoding="utf-8").splitlines()
+    lines = CALLS.read_text("utf-8").splitlines()
     wrong = [number for number, line in enumerate(lines, 1) if line.endswith("# wrong")]
     assert sorted({*map(int, refused)}) == wrong, ran.stdout + ran.stderr
 
 
 def test_calls_of_every_function_are_checked() -> None:
     """At least one right call of each, and one with a misspelt parameter."""
-    text = CALLS.read_text(encoding="utf-8")
+    text = CALLS.read_text("utf-8")
     for name in COMMANDS:
         calls = re.findall(rf"^(?:refless\.)?{name}(?:_of)?\(.*", text, re.MULTILINE)
         assert {call.endswith("# wrong") for call in calls} == {True, False}, name

@@ -13,9 +13,9 @@ from refless.data.design import group_names
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.jackknife import split
 from refless.registry.arrays import codes
-from refless.registry.errors import UsageError
 
 from refless.data.records import RatedPool  # isort: skip
+from refusals import bad_usage
 
 POOL = simulate(60, seed=3).pool
 
@@ -45,13 +45,13 @@ def test_group_names() -> None:
 @pytest.mark.parametrize("group", ["task", "mood"])
 def test_groups_that_are_not_there(group: str) -> None:
     """A missing column is named."""
-    with pytest.raises(UsageError, match=f"no {group} column"):
+    with bad_usage(f"no {group} column"):
         group_names(replace(POOL, tasks=()), group)
 
 
 def test_one_group_only() -> None:
     """Nothing would be left to judge by."""
-    with pytest.raises(UsageError, match="nothing would be left"):
+    with bad_usage("nothing would be left"):
         validate(replace(POOL, systems=("same",) * 60), group="system")
 
 

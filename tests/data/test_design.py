@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refless.data.design import LINKED, Design, connected, joined
 from refless.data.records import Ratings, Texts
 from refless.registry.arrays import numbered
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 
 def texts(
@@ -173,9 +173,9 @@ def test_groups_that_the_user_names() -> None:
     assert parts(Design.of(rows, "day", ("1", "1", "2", ""))) == [[0, 1], [2], [3]]
     for group in ("id", "source"):
         assert Design.of(rows, group).item.tolist() == [0, 0, 1, 1]
-    with pytest.raises(UsageError, match="the texts have no task column"):
+    with bad_usage("the texts have no task column"):
         Design.of(rows, "task")
-    with pytest.raises(UsageError, match="the texts have no day column"):
+    with bad_usage("the texts have no day column"):
         Design.of(rows, "day")
 
 

@@ -1214,7 +1214,7 @@ def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
     )
     assert columns.endswith("annotator from 'annotator'; left unread: 'seconds'")
     assert merged == "refless: 72 rows merged into 24 texts on id"
-    saved = json.loads((tmp_path / "rated.json").read_text(encoding="utf-8"))
+    saved = json.loads((tmp_path / "rated.json").read_text("utf-8"))
     assert saved["notes"][:2] == ran.json["notes"][:2]
     assert "left unread: 'seconds'" in saved["notes"][0]
 

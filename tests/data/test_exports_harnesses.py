@@ -13,7 +13,7 @@ import pytest
 from command_line import run
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.registry.errors import InputError
+from refusals import bad_input
 from rows import write
 
 FOLDER = EXPORTS
@@ -88,9 +88,7 @@ def test_no_ratings_in_promptfoo(tmp_path: Path) -> None:
     }
     checks = [{"score": 1, "assertion": {"type": "python"}}]
     row["gradingResult"] = {"componentResults": checks}
-    with pytest.raises(
-        InputError, match=r"no column for the rating.*'scores' may be a judge's"
-    ):
+    with bad_input(r"no column for the rating.*'scores' may be a judge's"):
         read_pool(write(tmp_path, "a.jsonl", json.dumps(row)))
 
 
@@ -117,9 +115,7 @@ def test_a_place_of_promptfoo_that_is_none(tmp_path: Path, place: str) -> None:
 def test_old_promptfoo(tmp_path: Path) -> None:
     """The error says how to write the file anew."""
     old = {"results": {"version": 2, "table": {}, "results": None}, "config": {}}
-    with pytest.raises(
-        InputError, match="an old promptfoo; write it anew: promptfoo export eval"
-    ):
+    with bad_input("an old promptfoo; write it anew: promptfoo export eval"):
         read_pool(write(tmp_path, "a.json", json.dumps(old)))
 
 

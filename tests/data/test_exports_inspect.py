@@ -15,7 +15,8 @@ import pytest
 
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.registry.errors import InputError, MissingExtraError
+from refless.registry.errors import MissingExtraError
+from refusals import bad_input
 from rows import write
 
 pytest.importorskip("backports.zstd", reason="zstd is not in this Python")
@@ -101,9 +102,7 @@ def test_several_dimensions_in_one_scorer(tmp_path: Path) -> None:
     before = {"value": {"tone": 1, "facts": "I"}, "provenance": None}
     score = {"q": {"value": value, "history": [before, edit]}}
     file = write(tmp_path, "log.json", json.dumps(log([sample(scores=score)])))
-    with pytest.raises(
-        InputError, match=r"'q\.tone' \(1\), 'q\.facts' \(1\); choose one"
-    ):
+    with bad_input(r"'q\.tone' \(1\), 'q\.facts' \(1\); choose one"):
         read(file)
     columns = Columns(score=("scores.q.*",))
     pool = read(file, dimension="q.facts", columns=columns).pool
@@ -154,27 +153,25 @@ def test_samples_in_pieces(tmp_path: Path) -> None:
 def test_logs_that_are_none(tmp_path: Path) -> None:
     """Other zip files, damage, and what unpacks to too much."""
     whole = (FOLDER / "edited.eval").read_bytes()
-    with pytest.raises(InputError, match="not a sound zip file"):
+    with bad_input("not a sound zip file"):
         read(write(tmp_path, "cut.eval", whole[:4000]))
     at = whole.index(b"samples/q2") + 400
-    with pytest.raises(InputError, match=r"damaged at 'samples/q2_epoch_1.json'"):
+    with bad_input(r"damaged at 'samples/q2_epoch_1.json'"):
         read(
             write(tmp_path, "broken.eval", whole[:at] + b"xxxx" + whole[at + 4 :]),
             dimension="human",
         )
-    with pytest.raises(InputError, match="more than 9000 bytes, unpacked"):
+    with bad_input("more than 9000 bytes, unpacked"):
         read(FOLDER / "edited.eval", max_bytes=9000)
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w", zipfile.ZIP_BZIP2) as packed:
         packed.writestr("header.json", json.dumps(HEADER))
-    with pytest.raises(
-        InputError, match=r"packed in a way that is not read \(method 12\)"
-    ):
+    with bad_input(r"packed in a way that is not read \(method 12\)"):
         read(write(tmp_path, "bz.eval", other.getvalue()))
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w") as packed:
         packed.writestr("samples/1_epoch_1.json", "{}")
-    with pytest.raises(InputError, match="a zip file that is no log"):
+    with bad_input("a zip file that is no log"):
         read(write(tmp_path, "no.eval", other.getvalue()), format="inspect")
 
 

@@ -10,7 +10,7 @@ from places import EXPORTS
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
 from refless.data.tables.partly_rated import read_partly
 from refless.extensions.connect.exports.label_studio import page_in
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from rows import write
 
 FOLDER = EXPORTS / "label-studio"
@@ -73,13 +73,9 @@ def test_what_is_no_rating_is_counted() -> None:
 
 def test_dimensions() -> None:
     """Several need a choice; one that is not there is told."""
-    with pytest.raises(
-        InputError, match=r"'fluency' \(4\), 'adequacy' \(3\), 'ok' \(4\); choose"
-    ):
+    with bad_input(r"'fluency' \(4\), 'adequacy' \(3\), 'ok' \(4\); choose"):
         read("tasks.json", None)
-    with pytest.raises(
-        InputError, match="the dimensions are 'fluency', 'adequacy', 'ok'"
-    ):
+    with bad_input("the dimensions are 'fluency', 'adequacy', 'ok'"):
         read("tasks.json", "grammar")
 
 
@@ -135,7 +131,7 @@ def test_choices(tmp_path: Path) -> None:
     assert read_pool(file).pool.ratings.values.tolist() == [4]
     words = [{"from_name": "q", "type": "choices", "value": {"choices": ["fine"]}}]
     file = write(tmp_path, "b.json", json.dumps([task({"text": "a"}, *words)]))
-    with pytest.raises(InputError, match="'fine'; say what all rating words mean"):
+    with bad_input("'fine'; say what all rating words mean"):
         read_pool(file)
     assert read_pool(file, Reading(rating_map={"fine": 3})).pool.human.tolist() == [3]
 
@@ -153,7 +149,7 @@ def test_choices(tmp_path: Path) -> None:
 )
 def test_configurations_that_are_none(config: str, found: str, tmp_path: Path) -> None:
     """Nothing in them is expanded."""
-    with pytest.raises(InputError, match=found):
+    with bad_input(found):
         read("tasks.json", "fluency", write(tmp_path, "config.xml", config))
 
 
@@ -203,11 +199,11 @@ def test_tasks_are_rated_as_configured(
 def test_controls_of_several_scales(
     tmp_path: Path, names: tuple[str, ...], problem: str
 ) -> None:
-    with pytest.raises(InputError, match=problem):
+    with bad_input(problem):
         page_in(write(tmp_path, "asked.xml", ASKED), names)
 
 
 def test_no_configuration() -> None:
     """A file that is not there."""
-    with pytest.raises(UsageError, match=r"nowhere\.xml: no such file"):
+    with bad_usage(r"nowhere\.xml: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")

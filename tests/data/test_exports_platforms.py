@@ -31,6 +31,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
+from refusals import bad_input
 from rows import only, write
 
 FOLDER = EXPORTS / "argilla"
@@ -99,7 +100,7 @@ def test_words_of_judges_in_mlflow(
             "assessments": found,
         }
         traces.append(json.dumps(about))
-    file.write_text("\n".join(traces), encoding="utf-8")
+    file.write_text("\n".join(traces), "utf-8")
     columns = Columns(score=("scores.relevance",))
     read = read_pool(str(file), Reading(columns=columns, score_map={"partial": 0.5}))
     assert read.pool.score("scores.relevance").tolist() == numbers
@@ -295,7 +296,7 @@ def test_files_that_are_refused(
 ) -> None:
     """The error says what is no rating by people, and how to read it all the same."""
     file = write(tmp_path, "a.jsonl", json.dumps(row))
-    with pytest.raises(InputError, match=found):
+    with bad_input(found):
         read(file)
     row |= {"text": "a", "rating": 2}
     assert read(
@@ -320,7 +321,7 @@ def test_scores_of_langfuse_hold_people_and_judges(name: str, tmp_path: Path) ->
     assert scored.pool.human.tolist() == [3, 5]  # 4 and 2 by two people; 5
     assert [who[-1] for who in scored.pool.ratings.annotators] == ["7", "8"]
     assert scored.scores["scores.quality"][0] == 1
-    with pytest.raises(InputError, match="no column for the text"):
+    with bad_input("no column for the text"):
         read_pool(file, Reading(dimension="quality"))
 
 
@@ -354,12 +355,10 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     cells = write(tmp_path, "scores.csv", "")
     header = ["name", "dataType", "value", "source", "traceId", "stringValue"]
     lines = [",".join(map(str, row.values())) for row in only(scores, *header)]
-    Path(cells).write_text("\n".join([",".join(header), *lines]), encoding="utf-8")
+    Path(cells).write_text("\n".join([",".join(header), *lines]), "utf-8")
     assert read_scored(cells, reading).pool.human.tolist() == [1, 0, 1, 1]
     del scores[-1]["stringValue"]
-    with pytest.raises(
-        InputError, match=r"a CATEGORICAL score without its label; .*stringValue"
-    ):
+    with bad_input(r"a CATEGORICAL score without its label; .*stringValue"):
         read_scored(write(tmp_path, "scores.json", json.dumps(scores)), reading)
 
 
@@ -370,11 +369,9 @@ def test_ratings_alone_are_refused(tmp_path: Path) -> None:
     )
     ratings = ("feedback.jsonl", "annotations.json")
     for file in chain.from_iterable(map(EXPORTS.rglob, ratings)):
-        with pytest.raises(InputError, match=pattern):
+        with bad_input(pattern):
             read_pool(file)
-    with pytest.raises(
-        InputError, match=r"no column for the text: .*texts\.merge\(ratings, on="
-    ):
+    with bad_input(r"no column for the text: .*texts\.merge\(ratings, on="):
         read(write(tmp_path, "ratings.csv", "id,rating\n1,2\n"))
 
 
@@ -397,7 +394,7 @@ def test_lines_that_join(
     assert pool.ratings.values.tolist() == [4, 2, 5]
     assert [who[-1] for who in pool.ratings.annotators] == ["7", "8"]
     assert read("joined.jsonl", dimension="helpful", **own).pool.human.tolist() == [1]
-    rows = Path("joined.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = Path("joined.jsonl").read_text("utf-8").splitlines()
     assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
 
 

@@ -25,7 +25,7 @@ from refless.data.human import (
 )
 from refless.data.records import RatedPool, Ratings
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 
 Rows = list[list[str]]  # the ratings of each text, as people write them
 
@@ -158,7 +158,7 @@ def test_tiny_and_huge_ratings() -> None:
         human = human_ratings(flat([[repr(tiny)]]), 1)
         assert human[0] == pytest.approx(tiny, rel=1e-9, abs=1e-300)
     for huge in (1e16, 1e300, 1.7e308):
-        with pytest.raises(UsageError, match="too large"):
+        with bad_usage("too large"):
             human_ratings(flat([[repr(huge)], [repr(huge)]]), 2)
 
 
@@ -194,7 +194,7 @@ def test_scale_goes_both_ways(low: float, width: float, share: float) -> None:
 )
 def test_scales_that_are_none(scale: tuple[float, float]) -> None:
     """Turned round, empty or not finite."""
-    with pytest.raises(UsageError, match="a scale needs two numbers"):
+    with bad_usage("a scale needs two numbers"):
         check_scale(scale)
 
 
@@ -248,7 +248,7 @@ def build(**changes: object) -> RatedPool:
 )
 def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> None:
     """A setting that cannot be honoured is said."""
-    with pytest.raises(UsageError, match=message):
+    with bad_usage(message):
         build(**changes)
 
 
@@ -265,7 +265,7 @@ def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> No
 )
 def test_pool_of_wrong_ratings(ratings: list[object]) -> None:
     """No rating, one that is no number, one outside the scale: the text is named."""
-    with pytest.raises(InputError, match=r"text [12] has (no finite|a) rating"):
+    with bad_input(r"text [12] has (no finite|a) rating"):
         build(ratings=ratings, scale=(1, 5))
 
 

@@ -1,14 +1,13 @@
 """The records: columns stay together."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from records import estimates_of
 from refless.data.human import human_ratings, pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, columns_of, outputs_of
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 POOL = pool_of(
     ["a", "b", "c", "d"],
@@ -57,7 +56,7 @@ def test_outputs_of_lists_and_outputs() -> None:
 
 def test_outputs_of_one_string() -> None:
     """A bare string would be read letter by letter; it is refused."""
-    with pytest.raises(UsageError, match="one string"):
+    with bad_usage("one string"):
         outputs_of("text")
 
 
@@ -83,7 +82,7 @@ def test_coverage() -> None:
 def test_columns_of_other_lengths_are_refused() -> None:
     """One id for three texts would give one estimate a name that three share."""
     for wrong in ({"ids": ("1",)}, {"ids": ()}, {"sources": ("a", "b")}):
-        with pytest.raises(UsageError, match="3 texts but"):
+        with bad_usage("3 texts but"):
             Outputs(**{"ids": ("1", "2", "3"), "texts": ("a", "b", "c"), **wrong})
 
 

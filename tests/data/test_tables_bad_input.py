@@ -12,6 +12,7 @@ import rows
 from places import ROOT, TESTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
+from refusals import bad_input
 
 SKIP = Reading(skip_bad=True)
 
@@ -49,7 +50,7 @@ def test_bad_rows(tmp_path: Path, row: str, found: str, column: str | None) -> N
     good = '{{"id": "{0}", "text": "{0}", "rating": 1}}'
     path = write(tmp_path, "\n".join((good.format("a"), row, good.format("c"))))
     for read in (read_pool, read_outputs):
-        with pytest.raises(InputError, match=found) as caught:
+        with bad_input(found) as caught:
             read([path])
         error = caught.value
         assert (error.path, error.line, error.column) == (path, 2, column)
@@ -80,7 +81,7 @@ def test_bad_rows_are_counted(tmp_path: Path, skipped: int) -> None:
 
 def test_every_row_is_bad(tmp_path: Path) -> None:
     """A pool of which nothing is left is an error, with the first bad row's."""
-    with pytest.raises(InputError, match=r"no usable row is left.*line 1.*no rating"):
+    with bad_input(r"no usable row is left.*line 1.*no rating"):
         read_pool([write(tmp_path, '{"text": "a", "rating": null}\n')], SKIP)
 
 
@@ -121,7 +122,7 @@ def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
     path = write(
         tmp_path, content.replace(",", "\t") if name == "p.tsv" else content, name
     )
-    with pytest.raises(InputError, match=f"line 3: {found}"):
+    with bad_input(f"line 3: {found}"):
         read_pool([path])
     assert read_pool([path], SKIP).pool.texts == ("a", "c")
 
@@ -129,7 +130,7 @@ def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
 def test_stray_quote(tmp_path: Path) -> None:
     """Characters after a closing quote are a bad row."""
     path = write(tmp_path, 'text,rating\n"a"b,1\nc,2\n', "p.csv")
-    with pytest.raises(InputError, match=r"line 2: not CSV.*--read quoting=no"):
+    with bad_input(r"line 2: not CSV.*--read quoting=no"):
         read_pool([path])
     assert read_pool([path], SKIP).pool.texts == ("c",)
 
@@ -138,13 +139,13 @@ def test_quote_never_closed(tmp_path: Path) -> None:
     """A quote that never closes names the row that opened it and cannot be skipped."""
     path = write(tmp_path, 'text,rating\na,1\n"b,1\nc,2\n', "p.csv")
     for reading in (Reading(), SKIP):
-        with pytest.raises(InputError, match="line 3: a quote opened"):
+        with bad_input("line 3: a quote opened"):
             read_pool([path], reading)
 
 
 def test_duplicated_header_column(tmp_path: Path) -> None:
     """Two columns of one name are an error."""
-    with pytest.raises(InputError, match="line 1: there are two columns 'rating'"):
+    with bad_input("line 1: there are two columns 'rating'"):
         read_pool([write(tmp_path, "text,rating,rating \na,1,2\n", "p.csv")])
 
 
@@ -159,27 +160,27 @@ def test_header_with_blanks_and_unnamed_columns(tmp_path: Path) -> None:
 def test_header_only(tmp_path: Path, name: str) -> None:
     """A header without rows is an error."""
     header = "text,rating\n" if name == "p.csv" else "text\trating\n"
-    with pytest.raises(InputError, match="no rows"):
+    with bad_input("no rows"):
         read_pool([write(tmp_path, header, name)])
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.jsonl", "p.txt", "p"])
 def test_empty_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file without bytes is an error, and so is one of blank lines where rows are objects."""
-    with pytest.raises(InputError, match="empty"):
+    with bad_input("empty"):
         read_outputs([write(tmp_path, "", name)])
     if name != "p.txt":
-        with pytest.raises(InputError, match=r"no rows|no header|no column"):
+        with bad_input(r"no rows|no header|no column"):
             read_pool([write(tmp_path, "\n\n", name)])
-    with pytest.raises(InputError, match=r"no rows|no header"):
+    with bad_input(r"no rows|no header"):
         read_outputs([write(tmp_path, gzip.compress(b""), name + ".gz")])
 
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:
     """A missing file and a directory say so."""
-    with pytest.raises(InputError, match="no such file"):
+    with bad_input("no such file"):
         read_pool([str(tmp_path / "none.csv")])
-    with pytest.raises(InputError, match="directory"):
+    with bad_input("directory"):
         read_pool([str(tmp_path)])
 
 
@@ -194,7 +195,7 @@ def test_broken_utf8(tmp_path: Path, broken: bytes, likely: str, end: bytes) -> 
     offset = content.index(b"\xe9 " if b"\xe9 " in content else b"\xe9")
     path = write(tmp_path, content, "p.csv")
     for reading in (Reading(), SKIP):
-        with pytest.raises(InputError, match=f"--read encoding={likely}") as caught:
+        with bad_input(f"--read encoding={likely}") as caught:
             read_pool([path], reading)
         assert caught.value.line == 3
         assert f"byte 0xe9 at offset {offset} is not utf-8" in str(caught.value)
@@ -209,7 +210,7 @@ def test_broken_utf8_after_much_text(tmp_path: Path) -> None:
     """The place is right beyond the first buffer, also at the very end and in gzip."""
     content = b'{"text": "a", "rating": 1}\n' * 5000 + b'{"text": "\xc3'
     for name, data in (("p.jsonl", content), ("p.jsonl.gz", gzip.compress(content))):
-        with pytest.raises(InputError, match=f"offset {len(content) - 1} ") as caught:
+        with bad_input(f"offset {len(content) - 1} ") as caught:
             read_pool([write(tmp_path, data, name)])
         assert caught.value.line == 5001
 
@@ -219,9 +220,7 @@ def test_broken_utf8_after_much_text(tmp_path: Path) -> None:
 def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> None:
     """UTF-16 without its mark is told by its NULs, and the flag is named and works."""
     path = write(tmp_path, "text,rating\na,1\n".encode(encoding), name)
-    with pytest.raises(
-        InputError, match=f"--read encoding={encoding}$|--read encoding={encoding}\\."
-    ):
+    with bad_input(f"--read encoding={encoding}$|--read encoding={encoding}\\."):
         read_pool([path])
     assert read_pool([path], Reading(encoding=encoding)).pool.texts == ("a",)
 
@@ -229,13 +228,11 @@ def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> Non
 def test_broken_in_another_encoding(tmp_path: Path) -> None:
     """Bytes outside the chosen encoding point back at the flag."""
     path = write(tmp_path, b"text,rating\na\x81,1\n", "p.csv")
-    with pytest.raises(
-        InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --read encoding"
-    ):
+    with bad_input(r"line 2: byte 0x81 .*not cp1252.*check --read encoding"):
         read_pool([path], Reading(encoding="cp1252"))
     path = write(tmp_path, "text,rating\n".encode("utf-16") + b"a", "p.csv")
     for reading in (Reading(), Reading(encoding="utf-16")):
-        with pytest.raises(InputError, match=r"not utf-16.*check --read encoding"):
+        with bad_input(r"not utf-16.*check --read encoding"):
             read_pool([path], reading)
 
 
@@ -246,9 +243,7 @@ def test_nul_in_a_cell(tmp_path: Path) -> None:
         ("p.txt", "a\0\nb\n"),
     ):
         path = write(tmp_path, content, name)
-        with pytest.raises(
-            InputError, match=r"column 'text': a NUL character \(position 2\)"
-        ):
+        with bad_input(r"column 'text': a NUL character \(position 2\)"):
             read_outputs([path])
         assert read_outputs([path], SKIP).outputs.texts == ("", "b")
 
@@ -264,7 +259,7 @@ def test_damaged_gzip(tmp_path: Path) -> None:
         (changed, "data is damaged"),
         (b"{}", "this is not gzip"),
     ):
-        with pytest.raises(InputError, match=problem):
+        with bad_input(problem):
             read_pool([write(tmp_path, data, "p.jsonl.gz")])
 
 
@@ -282,7 +277,7 @@ def test_weights_that_do_not_fit(tmp_path: Path, case: str) -> None:
     weights, found = WEIGHTS[case]
     row: dict[str, Any] = {"text": "a", "references": ["r", "s"], "weights": weights}
     path = write(tmp_path, json.dumps(row))
-    with pytest.raises(InputError, match=f"column 'weights': .*{found}"):
+    with bad_input(f"column 'weights': .*{found}"):
         read_outputs([path])
     outputs = read_outputs([path], SKIP).outputs
     assert (outputs.bad, outputs.references, outputs.weights) == ((True,), ((),), ((),))
@@ -294,9 +289,7 @@ def test_references_that_are_no_strings(tmp_path: Path) -> None:
         tmp_path,
         '{"text": "a", "references": null}\n{"text": "b", "references": [5]}\n',
     )
-    with pytest.raises(
-        InputError, match="line 2, column 'references': 5 is not a string"
-    ):
+    with bad_input("line 2, column 'references': 5 is not a string"):
         read_outputs([path])
     assert read_outputs([path], SKIP).outputs.references == ((), ())
 
@@ -313,7 +306,7 @@ def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
 
 def test_every_case_has_a_test() -> None:
     """Cases of docs/errors.md stand in errors.tsv, with tests that exist."""
-    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "errors.md").read_text("utf-8")
     rows = re.findall(r"^\| (?!case \|)(.+?) (?<!\\)\| .*\|$", page, flags=re.MULTILINE)
     named = [
         line.split("\t")
@@ -323,5 +316,5 @@ def test_every_case_has_a_test() -> None:
     for case, tests in named:
         for file, test in re.findall(r"(test_\w+\.py)(?:::(test_\w+))?", tests):
             (path,) = TESTS.rglob(file)
-            assert f"def {test}" in path.read_text(encoding="utf-8"), case
+            assert f"def {test}" in path.read_text("utf-8"), case
         assert ".py" in tests, case

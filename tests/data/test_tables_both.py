@@ -17,7 +17,7 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
-from refless.registry.errors import InputError
+from refusals import bad_input
 from rows import without
 
 ROWS: list[dict[str, Any]] = [
@@ -77,9 +77,7 @@ def test_a_text_is_rated_if_any_of_its_rows_is() -> None:
     pool, outputs = read_both(nameless)
     assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b",))
     rows[0]["text"] = "other"
-    with pytest.raises(
-        InputError, match=r"the rows, row 3: id '1' has two texts: here and on row 1"
-    ):
+    with bad_input(r"the rows, row 3: id '1' has two texts: here and on row 1"):
         read_both(rows)
 
 
@@ -110,7 +108,7 @@ def test_rows_apart() -> None:
     """Each row is an output of its own if that is asked for, whatever its id."""
     rows = [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}]
     assert read_outputs(rows, apart=True).outputs.texts == ("a", "b")
-    with pytest.raises(InputError, match="id '1' has two texts"):
+    with bad_input("id '1' has two texts"):
         read_outputs(rows)
 
 
@@ -146,13 +144,11 @@ def test_rows_for_raters_who_have_not_rated_yet() -> None:
 
 def test_nothing_or_everything_rated() -> None:
     """Neither makes a pool and outputs."""
-    with pytest.raises(InputError, match=r"the rows: no text has a rating.*--rated"):
+    with bad_input(r"the rows: no text has a rating.*--rated"):
         read_both(ROWS[1:3])
-    with pytest.raises(InputError, match=r"every text has a rating.*--rated"):
+    with bad_input(r"every text has a rating.*--rated"):
         read_both([ROWS[0], ROWS[3]])
-    with pytest.raises(
-        InputError, match=r"no column for the rating.*--column rating.*--rated"
-    ):
+    with bad_input(r"no column for the rating.*--column rating.*--rated"):
         read_both([{"text": "a"}])
 
 
@@ -164,9 +160,7 @@ def test_bad_rows_of_both_kinds() -> None:
         {"text": None, "rating": None},
         "no row",
     ]
-    with pytest.raises(
-        InputError, match=r"the rows, row 7: a str where a dict is needed"
-    ):
+    with bad_input(r"the rows, row 7: a str where a dict is needed"):
         read_both(rows)  # type: ignore[arg-type]
     pool, outputs = read_both(rows, Reading(scale=(1, 5), skip_bad=True))  # type: ignore[arg-type]
     assert (pool.pool.texts, pool.n_skipped) == (("a", "d"), 1)

@@ -21,7 +21,8 @@ from refless.data.tables import (
 )
 from refless.data.tables.cells import each_once
 from refless.data.tables.names import _QUOTES, _forms
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
+from refusals import bad_input, bad_usage
 from rows import by_columns
 
 
@@ -49,7 +50,7 @@ def test_the_exact_name_wins(tmp_path: Path) -> None:
 def test_ambiguous_column(tmp_path: Path) -> None:
     """Two candidates for one role are an error that lists them; a flag settles it silently."""
     path = table(tmp_path, {"output": "a", "response": "b", "rating": 1})
-    with pytest.raises(InputError, match=r"'output', 'response'.*--column text"):
+    with bad_input(r"'output', 'response'.*--column text"):
         read_pool([path])
     read = read_pool([path], by_columns(text="response"))
     assert read.pool.texts == ("b",)
@@ -59,7 +60,7 @@ def test_ambiguous_column(tmp_path: Path) -> None:
 def test_ambiguity_does_not_hang_on_the_order_of_rows(tmp_path: Path) -> None:
     """A second candidate that only a late row has is seen as well."""
     rows = [{"output": "a", "rating": 1}] * 9000
-    with pytest.raises(InputError, match="more than one column could be the text"):
+    with bad_input("more than one column could be the text"):
         read_pool([table(tmp_path, *rows, {"response": "b", "rating": 1})])
 
 
@@ -67,9 +68,7 @@ def test_unknown_column(tmp_path: Path) -> None:
     """A flag that names no column lists the columns and suggests the nearest."""
     path = table(tmp_path, {"text": "a", "rating": 1, "Essay Set": "x"})
     for wrong in ("essay set", "EsaySet"):
-        with pytest.raises(
-            InputError, match=r"did you mean 'Essay Set'\?.*'text', 'rating'"
-        ):
+        with bad_input(r"did you mean 'Essay Set'\?.*'text', 'rating'"):
             read_pool([path], by_columns(task=wrong))
 
 
@@ -88,27 +87,21 @@ def test_patterns_of_columns(tmp_path: Path) -> None:
     }
     named = table(tmp_path, {"text": "a", "rater*": 5, "rater1": 1}, name="named.jsonl")
     assert read_pool([named], by_columns(rating=("rater*",))).pool.human == 5
-    with pytest.raises(
-        InputError, match=r"no column matches 'mark\*' \(--column rating\).*'rater2'"
-    ):
+    with bad_input(r"no column matches 'mark\*' \(--column rating\).*'rater2'"):
         read_pool([path], by_columns(rating=("mark*",)))
-    with pytest.raises(UsageError, match="drop --column annotator"):
+    with bad_usage("drop --column annotator"):
         read_pool([path], by_columns(rating=("rater*",), annotator="note"))
 
 
 def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
     """Without a text or rating column the aliases, the flag and the columns are named."""
-    with pytest.raises(
-        InputError, match=r"column for the text.*--column text.*'words'"
-    ):
+    with bad_input(r"column for the text.*--column text.*'words'"):
         read_pool([table(tmp_path, {"words": "a", "rating": 1})])
-    with pytest.raises(InputError, match=r"column for the rating.*--column rating"):
+    with bad_input(r"column for the rating.*--column rating"):
         read_pool([table(tmp_path, {"text": "a", "grade": 1})])
-    with pytest.raises(
-        InputError, match=r"repeat it, or give a pattern such as 'rater\*'"
-    ):
+    with bad_input(r"repeat it, or give a pattern such as 'rater\*'"):
         read_pool([table(tmp_path, {"text": "a", "p1": 1, "p2": 2})])
-    with pytest.raises(InputError, match=r"there is no column 'sauce' \(--group\)"):
+    with bad_input(r"there is no column 'sauce' \(--group\)"):
         read_pool(
             [table(tmp_path, {"text": "a", "rating": 1})],
             by_columns(group="sauce"),
@@ -187,17 +180,13 @@ def test_one_id_with_two_texts(tmp_path: Path) -> None:
     """The error names both lines, and bad rows being skipped does not hide it."""
     rows = [{"id": "i", "text": text, "rating": 1} for text in "aab"]
     for skip in (False, True):
-        with pytest.raises(
-            InputError, match=r"line 3: id 'i' has two texts: here and on line 1"
-        ):
+        with bad_input(r"line 3: id 'i' has two texts: here and on line 1"):
             read_pool([table(tmp_path, *rows)], Reading(skip_bad=skip))
-    with pytest.raises(InputError, match=r"two texts"):
+    with bad_input(r"two texts"):
         read_outputs([table(tmp_path, *rows)])
     one = table(tmp_path, rows[0], name="a.jsonl")
     two = table(tmp_path, rows[2], name="b.jsonl")
-    with pytest.raises(
-        InputError, match=r"b\.jsonl, line 1: .*here and on .*a\.jsonl, line 1"
-    ):
+    with bad_input(r"b\.jsonl, line 1: .*here and on .*a\.jsonl, line 1"):
         read_pool([one, two])
 
 
@@ -205,7 +194,7 @@ def test_one_id_with_two_texts(tmp_path: Path) -> None:
 def test_one_id_with_two_sources(tmp_path: Path, role: str) -> None:
     """Rows of one id must agree on source, system, item and task."""
     rows = [{"id": "i", "text": "a", "rating": 1, role: value} for value in "xy"]
-    with pytest.raises(InputError, match=f"two {role}s: here and on line 1"):
+    with bad_input(f"two {role}s: here and on line 1"):
         read_pool([table(tmp_path, *rows)])
 
 
@@ -215,7 +204,7 @@ def test_duplicate_outputs(tmp_path: Path) -> None:
     read = read_outputs([table(tmp_path, row, row)])
     assert read.outputs.ids == ("i",)
     assert read.notes[-1] == "2 rows merged into 1 text on id"
-    with pytest.raises(InputError, match="two references"):
+    with bad_input("two references"):
         read_outputs([table(tmp_path, row, {**row, "references": ["s"]})])
 
 
@@ -271,14 +260,14 @@ def test_weights_without_references(tmp_path: Path) -> None:
     """Asked-for weights need references; a stray column of that name is left alone."""
     path = table(tmp_path, {"text": "a", "weight": 80})
     assert read_outputs([path]).outputs.weights == ()
-    with pytest.raises(InputError, match="no references"):
+    with bad_input("no references"):
         read_outputs([path], by_columns(weight="weight"))
 
 
 def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     """A column that a flag gives to one role is no candidate for another."""
     path = tmp_path / "a.csv"
-    path.write_text("output,response,rating\na b c,d e f,3\n", encoding="utf-8")
+    path.write_text("output,response,rating\na b c,d e f,3\n", "utf-8")
     reading = by_columns(text="output", source="response")
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))
@@ -312,7 +301,7 @@ def test_any_column_may_be_the_group(tmp_path: Path) -> None:
 def test_a_score_is_no_rating(tmp_path: Path) -> None:
     """A column named as another tool's score, or as the text, is not found as something else."""
     path = table(tmp_path, {"text": "a", "score": 1, "input": "b"})
-    with pytest.raises(InputError, match="no column for the rating"):
+    with bad_input("no column for the rating"):
         read_scored(path, by_columns(score=("score",)))
     reading = by_columns(text="input", rating=("score",))
     assert read_pool(path, reading).pool.sources == ()
@@ -362,9 +351,7 @@ def test_series_with_other_labels() -> None:
     pandas = pytest.importorskip("pandas")
     texts = pandas.Series(["a", "b"], index=[0, 1])
     ratings = pandas.Series([4, 2], index=[1, 0])
-    with pytest.raises(
-        InputError, match=r"the indexes of 'text' and 'rating' differ; join"
-    ):
+    with bad_input(r"the indexes of 'text' and 'rating' differ; join"):
         read_pool({"text": texts, "rating": ratings})
     plain = {"text": texts, "rating": ratings.reset_index(drop=True)}
     assert read_pool(plain).pool.human.tolist() == [4, 2]

@@ -7,13 +7,13 @@ import pytest
 
 from command_line import run_well
 from refless.data.tables import Columns, Reading, read_pool
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 
 
 def table(path: Path, name: str, *rows: tuple[object, object]) -> Path:
     """A file of texts with ratings, and a column."""
     lines = [f"t{i},{rating},{mark}" for i, (rating, mark) in enumerate(rows)]
-    path.write_text("\n".join([f"text,rating,{name}", *lines]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([f"text,rating,{name}", *lines]) + "\n", "utf-8")
     return path
 
 
@@ -82,10 +82,10 @@ def test_answers_of_prodigy(tmp_path: Path) -> None:
     rows[1]["answer"] = "ignore"
     path = tmp_path / "rated.jsonl"
     reading = Reading(columns=Columns(text="text"))
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert read_pool(path, reading).pool.texts == ("t0", "t2")
     rows[2]["answer"] = "Forty-two."
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     assert len(read_pool(path, reading).pool) == 3
 
 
@@ -98,7 +98,7 @@ def test_conditions(tmp_path: Path) -> None:
         )
     ]
     path = tmp_path / "rated.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     read = read_pool([path], Reading(where=("of.batch=1",)))
     assert read.pool.texts == ("t0", "t1")
     assert f"{path}: left out: 2 of 4 rows by --where of.batch=1" in read.notes
@@ -110,15 +110,11 @@ def test_conditions(tmp_path: Path) -> None:
         "t1",
         "t1",
     )
-    with pytest.raises(
-        InputError, match=r"no row is left .* of 'lang' are 'DE', 'en', 'de'"
-    ):
+    with bad_input(r"no row is left .* of 'lang' are 'DE', 'en', 'de'"):
         read_pool(path, Reading(where=("lang=fr",)))
-    with pytest.raises(
-        InputError, match=r"there is no column 'long' \(--where\); did you mean"
-    ):
+    with bad_input(r"there is no column 'long' \(--where\); did you mean"):
         read_pool(path, Reading(where=("long=fr",)))
-    with pytest.raises(UsageError, match="--where needs COLUMN=VALUE"):
+    with bad_usage("--where needs COLUMN=VALUE"):
         read_pool(path, Reading(where=("lang",)))
 
 
@@ -126,9 +122,7 @@ def test_places_stay_right(tmp_path: Path) -> None:
     """Faults of rows behind those left out are told with their own line, of their own file."""
     first = table(tmp_path / "a.csv", "lang", (1, "de"), (2, "en"))
     second = table(tmp_path / "b.csv", "lang", (1, "en"), (9, "de"))
-    with pytest.raises(
-        InputError, match=r"b\.csv, line 3, column 'rating': rating 9 is outside"
-    ):
+    with bad_input(r"b\.csv, line 3, column 'rating': rating 9 is outside"):
         read_pool([first, second], Reading(where=("lang=de",), scale=(1, 5)))
 
 
@@ -139,7 +133,7 @@ def test_conditions_are_in_the_signature(tmp_path: Path) -> None:
         f"{i % 2}answer {i},{s},{i % 5 + 1},{i // 2},{i % 3}"
         for i, s in enumerate("ab" * 20)
     ]
-    path.write_text("\n".join(["text,system,rating,item,k", *lines]), encoding="utf-8")
+    path.write_text("\n".join(["text,system,rating,item,k", *lines]), "utf-8")
     ran = run_well(
         "compare", path, "--scale", 1, 5, "--where", "k!=2", "--format", "json"
     )

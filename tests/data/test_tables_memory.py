@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, outputs_of
 from refless.data.tables import Reading, read_outputs, read_pool, read_scored
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError
+from refusals import bad_input, bad_usage
 from rows import Frame, by_columns, columns_of
 
 ROWS: list[dict[str, Any]] = [
@@ -100,7 +101,7 @@ def test_a_frame_without_rows() -> None:
     """A frame that is still to be computed is refused, with what gives its rows."""
     polars = pytest.importorskip("polars")
     lazy = polars.DataFrame({"text": ["a", "b"], "rating": [1, 2]}).lazy()
-    with pytest.raises(UsageError, match="give what its collect\\(\\) returns"):
+    with bad_usage("give what its collect\\(\\) returns"):
         read_pool(lazy)
     assert len(read_pool(lazy.collect()).pool) == 2
 
@@ -136,9 +137,9 @@ def test_places_in_memory() -> None:
             None,
             4,
         )
-        with pytest.raises(InputError, match=f"^{name}: there is no column 'txt'"):
+        with bad_input(f"^{name}: there is no column 'txt'"):
             read_pool(source, by_columns(text="txt"))
-        with pytest.raises(InputError, match=f"^{name}: there is no column 'rater'"):
+        with bad_input(f"^{name}: there is no column 'rater'"):
             read_pool(source, by_columns(rating=("rater",)))
 
 
@@ -151,9 +152,7 @@ def test_missing_cells(missing: Any) -> None:
     pool = read_pool(frame).pool
     assert (pool.texts, pool.human.tolist(), pool.tasks) == (("a",), [1], ("",))
     assert "read as blank" not in " ".join(read_pool(frame).notes)
-    with pytest.raises(
-        InputError, match="the data frame, row 1, column 'text': no text"
-    ):
+    with bad_input("the data frame, row 1, column 'text': no text"):
         read_outputs(Frame({"text": [missing]}))
 
 
@@ -193,31 +192,21 @@ def test_mappings_that_are_no_dicts() -> None:
 
 def test_rows_that_are_none() -> None:
     """Columns of different lengths or one name, no rows, no columns, other things."""
-    with pytest.raises(
-        InputError, match="the columns: columns of different lengths: 'rating' has 1"
-    ):
+    with bad_input("the columns: columns of different lengths: 'rating' has 1"):
         read_pool({"text": ["a", "b"], "rating": [1]})
     for value in ("a", 3):
-        with pytest.raises(
-            InputError, match=r"column 'text': .* where a column is needed"
-        ):
+        with bad_input(r"column 'text': .* where a column is needed"):
             read_outputs({"text": value})  # type: ignore[dict-item]
     twice = Frame({"text": ["a"]})
     twice.columns = ["text", "text"]
-    with pytest.raises(
-        InputError, match="the data frame: there are two columns 'text'"
-    ):
+    with bad_input("the data frame: there are two columns 'text'"):
         read_outputs(twice)
     for empty in ({"text": []}, Frame({"text": []}), Frame({}), {}):
-        with pytest.raises(InputError, match="there are no rows"):
+        with bad_input("there are no rows"):
             read_outputs(empty)
-    with pytest.raises(
-        InputError, match=r"no column for the text.*the columns are 'words'"
-    ):
+    with bad_input(r"no column for the text.*the columns are 'words'"):
         read_outputs(Frame({"words": ["a"]}))
-    with pytest.raises(
-        InputError, match="the rows, row 2: a str where a dict is needed"
-    ):
+    with bad_input("the rows, row 2: a str where a dict is needed"):
         read_outputs([{"text": "a"}, "b"])  # type: ignore[list-item]
 
 
@@ -233,11 +222,11 @@ def test_records_pass_through() -> None:
         (Reading(scale=(1, 6)), "made with --scale 1 5"),
         (by_columns(group="prompt"), "no column 'prompt'"),
     ):
-        with pytest.raises(UsageError, match=told):
+        with bad_usage(told):
             read_pool(pool, reading)
-    with pytest.raises(UsageError, match="not Outputs"):
+    with bad_usage("not Outputs"):
         read_pool(outputs)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="no columns of scores"):
+    with bad_usage("no columns of scores"):
         read_scored(pool)
 
 

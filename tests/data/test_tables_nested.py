@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
+from refusals import bad_input
 from rows import by_columns, workbook, write
 
 NESTED = [
@@ -59,7 +60,7 @@ def test_a_column_that_has_a_dot_comes_first(tmp_path: Path) -> None:
 
 def test_a_misspelled_dotted_name(tmp_path: Path) -> None:
     """The nearest one is suggested."""
-    with pytest.raises(InputError, match=r"did you mean 'scores.fluency'"):
+    with bad_input(r"did you mean 'scores.fluency'"):
         read_pool(NESTED, by_columns(rating=("scores.fluencies",)))
 
 
@@ -119,7 +120,7 @@ def test_lists_by_annotators() -> None:
 )
 def test_lists_that_hold_no_ratings(cell: object, found: str) -> None:
     """Each is told with its place; an empty list is a blank."""
-    with pytest.raises(InputError, match=found):
+    with bad_input(found):
         read_pool([{"text": "a", "rating": cell}], Reading(scale=(1, 5)))
 
 
@@ -163,7 +164,7 @@ def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
 )
 def test_arrays_that_are_none(text: str, found: str, tmp_path: Path) -> None:
     """Told with the line, or the number of the item."""
-    with pytest.raises(InputError, match=found):
+    with bad_input(found):
         read_pool(write(tmp_path, "pool.json", text))
 
 
@@ -190,7 +191,7 @@ def test_patterns_of_names(tmp_path: Path) -> None:
     )
     write(tmp_path, "[a].txt", "brackets\n")
     assert read_outputs(f"{tmp_path}/[a].txt").outputs.texts == ("brackets",)
-    with pytest.raises(InputError, match="no such file"):
+    with bad_input("no such file"):
         read_outputs(f"{tmp_path}/*.tsv")
 
 
@@ -222,16 +223,13 @@ def test_sheets(tmp_path: Path) -> None:
     )
     assert read_pool(f"{file}#April").pool.texts == ("e",)
     assert read_pool(f"{file}#Days").pool.items == ("2026-05-01 00:00:00",)
-    with pytest.raises(
-        InputError,
-        match=r"xlsx#Wide, row 2: a cell beyond the 2 columns .*above the header",
+    with bad_input(
+        r"xlsx#Wide, row 2: a cell beyond the 2 columns .*above the header",
     ):
         read_pool(f"{file}#Wide")
-    with pytest.raises(InputError, match="the sheet is empty"):
+    with bad_input("the sheet is empty"):
         read_pool(f"{file}#Empty")
-    with pytest.raises(
-        InputError, match=r"no sheet 'May'; name a sheet .* are 'March', 'April'"
-    ):
+    with bad_input(r"no sheet 'May'; name a sheet .* are 'March', 'April'"):
         read_pool(f"{file}#May")
 
 
@@ -246,11 +244,9 @@ def test_workbooks_that_are_none(tmp_path: Path) -> None:
         b"\xd0\xcf\x11\xe0 old",
         b"text,rating\na,1\n",
     ):
-        with pytest.raises(
-            InputError, match=r"not (a sound zip file|an Excel workbook)"
-        ):
+        with bad_input(r"not (a sound zip file|an Excel workbook)"):
             read_pool(write(tmp_path, "broken.xlsx", content))
-    with pytest.raises(InputError, match="more than 9000 bytes, unpacked"):
+    with bad_input("more than 9000 bytes, unpacked"):
         read_pool(file, Reading(max_bytes=9000))
 
 

@@ -14,7 +14,7 @@ from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
 from refless.data.tables.partly_rated import read_partly
-from refless.registry.errors import InputError
+from refusals import bad_input
 from rows import columns_of, write
 
 Row = dict[str, Any]
@@ -203,7 +203,7 @@ def test_scores_of_both_texts() -> None:
     assert scores["z"] != scores["z"]
     rows = [{"chosen": "x", "rejected": "y", "chosen_judge": 1, "rejected_judge": 0}]
     assert read(rows, score=("judge",)).pool.score_names == ("judge",)
-    with pytest.raises(InputError, match="no columns 'human_chosen' and 'human_rej"):
+    with bad_input("no columns 'human_chosen' and 'human_rej"):
         read(rows, score=("human",))
 
 
@@ -240,7 +240,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
 )
 def test_wrong_rows(rows: list[Row], found: str) -> None:
     """Each error with its place and what to do."""
-    with pytest.raises(InputError, match=found):
+    with bad_input(found):
         read(rows)
 
 
@@ -277,7 +277,7 @@ def test_pairs_are_no_outputs(tmp_path: Path) -> None:
     """From files and from memory."""
     row = {"prompt": "p", "chosen": "a", "rejected": "b"}
     for rows in ([row], write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")):
-        with pytest.raises(InputError, match="preference pairs are rated texts"):
+        with bad_input("preference pairs are rated texts"):
             read_outputs(rows)
 
 
@@ -299,7 +299,7 @@ def test_pairs_that_a_model_made(tmp_path: Path) -> None:
         "score_rejected": 2,
     }
     file = write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")
-    with pytest.raises(InputError, match="GPT-4's in the sets of this form"):
+    with bad_input("GPT-4's in the sets of this form"):
         read_pool(file)
     pool = read_pool(file, Reading(format="preference-pairs")).pool
     assert told(pool) == by_text(("p", "a", "b", 1))
@@ -364,7 +364,7 @@ def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
     assert told(found.pool) == by_text(
         *((f"p{i}", f"x{i}", f"y{i}", won) for i, (_, won) in enumerate(rows))
     )
-    with pytest.raises(InputError, match="if one system wrote all first texts, "):
+    with bad_input("if one system wrote all first texts, "):
         read_partly(str(tmp_path / "votes.csv"))
     more = [
         {
@@ -424,7 +424,7 @@ def test_votes_without_texts() -> None:
     assert pair.by_item.choices == 4
     named = [row | {"question_id": i // 2} for i, row in enumerate(rows)]
     assert refless.compare_choices(named).groups == 2
-    with pytest.raises(InputError, match="no column for the text"):
+    with bad_input("no column for the text"):
         read_pool(rows)
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from refless.data.human import unscaled
 from refless.data.tables import PoolRead, Reading, parse_word_map, read_pool
-from refless.registry.errors import InputError, UsageError
-from rows import by_columns
+from refusals import bad_input, bad_usage
+from rows import by_columns, digits
 
 
 def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:
@@ -82,7 +82,7 @@ def test_numbers_that_words_do_not_tell(
     tmp_path: Path, ratings: tuple[str, ...]
 ) -> None:
     """Out of different numbers, out of fewer, one number for two labels, ranges, dates."""
-    with pytest.raises(InputError, match="ratings that are not numbers"):
+    with bad_input("ratings that are not numbers"):
         rated(tmp_path, *ratings)
 
 
@@ -92,7 +92,7 @@ def test_numbers_that_words_do_not_tell(
 def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None:
     """Other words, mixed pairs and words among numbers are an error that lists them."""
     word = str(min((r for r in ratings if not isinstance(r, float | int)), key=str))
-    with pytest.raises(InputError, match="ratings that are not numbers") as caught:
+    with bad_input("ratings that are not numbers") as caught:
         rated(tmp_path, *ratings)
     assert word in str(caught.value)
     if word.startswith("{"):
@@ -105,11 +105,9 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
 
 def test_words_that_are_understood_are_not_named(tmp_path: Path) -> None:
     """`good` has a meaning, `poor` beside it has none; a map leaves nothing to guess."""
-    with pytest.raises(
-        InputError, match=r"not numbers: 'poor'; say what all rating words mean"
-    ):
+    with bad_input(r"not numbers: 'poor'; say what all rating words mean"):
         rated(tmp_path, "good", "poor")
-    with pytest.raises(InputError, match="not numbers: 'good'; "):
+    with bad_input("not numbers: 'good'; "):
         rated(tmp_path, "good", "poor", rating_map={"poor": 0})
 
 
@@ -117,7 +115,7 @@ def test_words_among_numbers_can_be_skipped(tmp_path: Path) -> None:
     """Under skip_bad a word among numbers is a bad row; words alone stay an error."""
     read = rated(tmp_path, 1, "great", 2, skip_bad=True)
     assert (read.pool.human.tolist(), read.n_skipped) == ([1, 2], 1)
-    with pytest.raises(InputError, match="ratings that are not numbers"):
+    with bad_input("ratings that are not numbers"):
         rated(tmp_path, "great", "poor", skip_bad=True)
 
 
@@ -127,7 +125,7 @@ def test_rating_map(tmp_path: Path) -> None:
     ratings = ["great", "POOR", 3, "3.0", True, 7]
     pool = rated(tmp_path, *ratings, rating_map=mapped).pool
     assert pool.human.tolist() == [1, -1, 0.5, 0.5, 2, 7]
-    with pytest.raises(InputError, match="'fair'"):
+    with bad_input("'fair'"):
         rated(tmp_path, "great", "fair", rating_map=mapped)
 
 
@@ -138,7 +136,7 @@ def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
     reading = by_columns(rating=("a", "b"))
     assert read_pool([str(path)], reading).pool.human.tolist() == [0.5, 0]
     path.write_text("text,a,b\nx,yes,down\n")
-    with pytest.raises(InputError, match="'down', 'yes'"):
+    with bad_input("'down', 'yes'"):
         read_pool([str(path)], reading)
 
 
@@ -148,7 +146,7 @@ def test_parse_word_map() -> None:
     assert parse_word_map("a=b=2") == {"a=b": 2.0}
     assert str(parse_word_map("99=")) == "{'99': nan}"
     for text in ("", "up", "=1", "up=one", "up=inf", "up=1,UP=2"):
-        with pytest.raises(UsageError, match="--read rating-map"):
+        with bad_usage("--read rating-map"):
             parse_word_map(text)
 
 
@@ -165,9 +163,7 @@ def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
 @pytest.mark.parametrize("rating", [float("inf"), "inf", "-Infinity", "1e999"])
 def test_not_finite(tmp_path: Path, rating: Any) -> None:
     """Infinity is a bad row, as a JSON extension and as a string."""
-    with pytest.raises(
-        InputError, match=r"line 2, column 'rating': rating .* is not finite"
-    ):
+    with bad_input(r"line 2, column 'rating': rating .* is not finite"):
         rated(tmp_path, 1, rating)
     assert rated(tmp_path, 1, rating, skip_bad=True).pool.texts == ("t0",)
 
@@ -178,14 +174,14 @@ def test_huge_number(tmp_path: Path) -> None:
     path.write_text(
         '{"text": "a", "rating": 1e999}\n{"text": "b", "rating": 1' + "0" * 400 + "}\n"
     )
-    with pytest.raises(InputError, match=r"line 1, .*not finite"):
+    with bad_input(r"line 1, .*not finite"):
         read_pool([str(path)])
 
 
 @pytest.mark.parametrize("rating", [0.999, 7, "-1"])
 def test_outside_the_scale(tmp_path: Path, rating: Any) -> None:
     """A rating outside the scale is a bad row; its ends are inside."""
-    with pytest.raises(InputError, match="outside the scale 1 to 6") as caught:
+    with bad_input("outside the scale 1 to 6") as caught:
         rated(tmp_path, 1, 6, rating, scale=(1, 6))
     assert caught.value.line == 3
     assert rated(tmp_path, 1, 6, scale=(1, 6)).pool.human.tolist() == [0, 1]
@@ -198,7 +194,7 @@ def test_no_rating(tmp_path: Path, rating: Any) -> None:
     assert (read.pool.texts, read.pool.human.tolist()) == (("t0", "t2"), [1, 2])
     assert "1 of 3 rows has no rating: left out of the rated texts" in read.notes
     assert read.n_skipped == 0
-    with pytest.raises(InputError, match="line 1, column 'rating': no rating"):
+    with bad_input("line 1, column 'rating': no rating"):
         rated(tmp_path, rating, rating)
 
 
@@ -210,15 +206,15 @@ def test_no_rating_in_any_column(tmp_path: Path) -> None:
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.human.tolist()) == (("x", "z"), [1.5, 4])
     path.write_text("text,a,b\nx,,\n")
-    with pytest.raises(InputError, match="line 2: no rating"):
+    with bad_input("line 2: no rating"):
         read_pool([str(path)], reading)
 
 
 def test_a_bad_rating_beside_blank_ones(tmp_path: Path) -> None:
     """A cell that is neither blank nor a number stays an error among rows without a rating."""
-    with pytest.raises(InputError, match=r"line 3, .*'great'"):
+    with bad_input(r"line 3, .*'great'"):
         rated(tmp_path, 1, None, "great")
-    with pytest.raises(InputError, match=r"line 3, .*outside the scale"):
+    with bad_input(r"line 3, .*outside the scale"):
         rated(tmp_path, 1, None, 9, scale=(1, 6))
 
 
@@ -246,7 +242,7 @@ def test_words_for_no_rating(tmp_path: Path, blank: Any) -> None:
     assert f"2 rating cells '{str(blank).strip()}' are read as blank" in read.notes
     read = rated(tmp_path, "yes", blank, "no")
     assert (read.pool.human.tolist(), read.pool.scale) == ([1, 0], (0, 1))
-    with pytest.raises(InputError, match="no rating"):
+    with bad_input("no rating"):
         rated(tmp_path, blank)
 
 
@@ -279,7 +275,7 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
     ]
 
 
-PAIRS = [(1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (5, 5), (2, 1), (4, 3), (3, 3), (1, 1)]
+PAIRS = digits("12 22 34 44 54 55 21 43 33 11")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +286,7 @@ PAIRS = [(1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (5, 5), (2, 1), (4, 3), (3, 3),
         ([(2 * a - 1, 2 * b - 1) for a, b in PAIRS * 4], (1, 10)),
         ([(a - 1, b - 1) for a, b in PAIRS * 2], (0, 10)),  # 0 is a mark, too
         ([(19 * a, 19 * b) for a, b in PAIRS * 2], (0, 100)),
-        ([(3, 4), (4, 5), (5, 5), (4, 4), (3, 3), (5, 4), (4, 3)] * 3, (1, 5)),
+        (digits("34 45 55 44 33 54 43") * 3, (1, 5)),
     ],
 )
 def test_two_marks_in_a_cell(
@@ -298,9 +294,7 @@ def test_two_marks_in_a_cell(
 ) -> None:
     """Two annotators' marks are no decimals; a list of both is read."""
     cells = [f"{a},{b}" for a, b in marks]
-    with pytest.raises(
-        InputError, match="looks like two ratings in one cell"
-    ) as caught:
+    with bad_input("looks like two ratings in one cell") as caught:
         rated(tmp_path, *cells, scale=scale)
     assert (caught.value.line, caught.value.column) == (1, "rating")
     lists = rated(tmp_path, *(f"[{cell}]" for cell in cells), scale=scale)
@@ -339,7 +333,7 @@ def test_decimal_commas(tmp_path: Path) -> None:
     assert read.pool.human.tolist() == [1.5, -2.75]
     assert "ratings with decimal commas: '1,5' is 1.5" in read.notes
     path.write_text(rows + '{"text": "c", "rating": "4,125"}\n')
-    with pytest.raises(InputError, match=r"'4,125'.*write decimals with a point"):
+    with bad_input(r"'4,125'.*write decimals with a point"):
         read_pool([str(path)])
 
 
@@ -361,6 +355,6 @@ def test_percents(
 )
 def test_long_cells_are_not_quoted(row: dict[str, Any]) -> None:
     """A message has at most some 60 characters of a cell."""
-    with pytest.raises(InputError, match="xxxxx") as raised:
+    with bad_input("xxxxx") as raised:
         read_pool([{"text": "a", **row}])
     assert "x" * 61 not in str(raised.value)

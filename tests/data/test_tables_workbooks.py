@@ -7,7 +7,7 @@ import pytest
 
 from command_line import run_well
 from refless.data.tables import Reading, read_outputs, read_pool
-from refless.registry.errors import InputError
+from refusals import bad_input
 from rows import by_columns, workbook
 
 pytest.importorskip("openpyxl")
@@ -34,9 +34,7 @@ def test_sheets_with_the_same_columns(tmp_path: Path) -> None:
     """They are refused with the words that read them; all are read as annotators, or one."""
     path = tmp_path / "rated.xlsx"
     workbook(path, ann=ANN, bob=BOB)
-    with pytest.raises(
-        InputError, match=r"sheets 'ann', 'bob' have the same columns.*rated.xlsx#\*"
-    ):
+    with bad_input(r"sheets 'ann', 'bob' have the same columns.*rated.xlsx#\*"):
         read_pool(path)
     pool = read_pool(f"{path}#*", by_columns(annotator="sheet")).pool
     assert pool.human.tolist() == [3, 4, 2, 4]  # means of both people
@@ -73,11 +71,9 @@ def test_instructions_on_the_first_sheet(tmp_path: Path) -> None:
     workbook(path, Rated=ANN)
     assert "sheet" not in " ".join(read_pool(path).notes)
     workbook(path, Notes=NOTES, Other=[["b"], [1]])
-    with pytest.raises(InputError, match=r"no column for the text.*not read: 'Other'"):
+    with bad_input(r"no column for the text.*not read: 'Other'"):
         read_pool(path)
-    with pytest.raises(
-        InputError, match=r"no sheet has columns to read.*'Notes', 'Other'"
-    ):
+    with bad_input(r"no sheet has columns to read.*'Notes', 'Other'"):
         read_pool(f"{path}#*")
 
 
@@ -107,9 +103,7 @@ def test_merged_headers(tmp_path: Path) -> None:
     book = workbook(path, Rated=rows)
     book["Rated"].merge_cells("A1:A2")
     book.save(path)
-    with pytest.raises(
-        InputError, match=r"merged cells join the header, row 1, with the row below"
-    ):
+    with bad_input(r"merged cells join the header, row 1, with the row below"):
         read_pool(path)
 
 
@@ -149,7 +143,7 @@ def test_formulas_without_values(tmp_path: Path) -> None:
     problem = (
         r"row 3, column 'rating': a formula without a saved value; open the workbook"
     )
-    with pytest.raises(InputError, match=problem):
+    with bad_input(problem):
         read_pool(path)
     rows[2][1] = 5
     workbook(path, Rated=rows)
@@ -163,27 +157,21 @@ def test_zip_files_that_are_no_workbooks(tmp_path: Path) -> None:
     path = tmp_path / "ratings.zip"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("ratings.csv", "text,rating\na,1\n")
-    with pytest.raises(
-        InputError, match=r"a zip file of 1 file, .*unpack it.*'ratings.csv'"
-    ):
+    with bad_input(r"a zip file of 1 file, .*unpack it.*'ratings.csv'"):
         read_pool(path)
 
 
 def test_gaps_of_systems_and_sources(tmp_path: Path) -> None:
     """Cells that merging leaves blank in CSV are refused; a column may be blank throughout."""
     path = tmp_path / "gaps.csv"
-    path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"line 3, column 'system': no system; .*merged cells"
-    ):
+    path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", "utf-8")
+    with bad_input(r"line 3, column 'system': no system; .*merged cells"):
         read_pool(path)
     assert read_pool(path, Reading(skip_bad=True)).pool.systems == ("old", "new")
-    path.write_text("output,prompt,rating\na,p,1\nb,,2\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"line 3, column 'prompt': no source; .*source=NAME"
-    ):
+    path.write_text("output,prompt,rating\na,p,1\nb,,2\n", "utf-8")
+    with bad_input(r"line 3, column 'prompt': no source; .*source=NAME"):
         read_pool(path)
-    path.write_text("output,prompt,rating,item\na,p,1,1\nb,,2,2\n", encoding="utf-8")
+    path.write_text("output,prompt,rating,item\na,p,1,1\nb,,2,2\n", "utf-8")
     assert read_pool(path).pool.sources == ("p", "")
-    path.write_text("output,prompt,rating\na,,1\nb,,2\n", encoding="utf-8")
+    path.write_text("output,prompt,rating\na,,1\nb,,2\n", "utf-8")
     assert read_pool(path).pool.sources == ("", "")

@@ -22,7 +22,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.data.tables.overview import overview
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from rows import by_columns, csv_of, renamed, without, write
 
 Rows = list[dict[str, Any]]
@@ -103,9 +103,7 @@ def test_two_that_could_be_the_rating(other: str) -> None:
     """They are listed, with the words that choose one."""
     rows = [{"text": "a", "rating": 1, other: 5}]
     said = rf"'rating', '{other}'; choose one with --column rating=NAME"
-    with pytest.raises(
-        InputError, match=f"more than one column could be the rating: {said}"
-    ):
+    with bad_input(f"more than one column could be the rating: {said}"):
         read_pool(rows)
     assert read_pool(rows, by_columns(rating=(other,))).pool.human.tolist() == [5]
 
@@ -119,7 +117,7 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     asked = f"'{name}' may be a judge's scores or people's; name it with "
     said = f"{asked}--column rating=NAME; .*--score-"
     for read in (read_pool, read_both):
-        with pytest.raises(InputError, match=said):
+        with bad_input(said):
             read(rows)
     assert read_pool(rows, by_columns(rating=(name,))).pool.human.tolist() == [1, 2]
 
@@ -127,7 +125,7 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
 def test_a_named_score_is_not_asked_about() -> None:
     """If no rating is there, the message offers no column that the user has named as a score."""
     rows = [{"text": "a", "llm_verdict": 1, "verdict": 1}]
-    with pytest.raises(InputError, match="no column for the rating") as raised:
+    with bad_input("no column for the rating") as raised:
         read_both(rows, by_columns(score=("llm_verdict",)))
     assert "may be a judge's" not in str(raised.value)
 
@@ -135,7 +133,7 @@ def test_a_named_score_is_not_asked_about() -> None:
 def test_outputs_that_nobody_rated() -> None:
     """The message tells where ratings come from, and how to read one of several things."""
     rows = [{"text": "a", "fluency": 1, "accuracy": 2}]
-    with pytest.raises(InputError, match="no column for the rating") as raised:
+    with bad_input("no column for the rating") as raised:
         read_pool(rows)
     assert "'refless rate' asks people" in str(raised.value)
     assert "--dimension NAME reads one of several things" in str(raised.value)
@@ -143,9 +141,7 @@ def test_outputs_that_nobody_rated() -> None:
 
 def test_a_judge_that_nobody_named() -> None:
     """The error names the columns that may be one."""
-    with pytest.raises(
-        UsageError, match=r"--score-column or .* needed; .*left unread: 'score'"
-    ):
+    with bad_usage(r"--score-column or .* needed; .*left unread: 'score'"):
         refless.judge(judged())
 
 
@@ -166,7 +162,7 @@ def test_outputs_may_lack_columns_that_name_rows() -> None:
         rows, rated=rated, columns=columns, estimator="bleu-neighbors"
     )
     assert any("system from 'model'" in line for line in new.notes)
-    with pytest.raises(InputError, match="no column 'Modell'"):
+    with bad_input("no column 'Modell'"):
         refless.score(
             rows, rated=judged(30), columns=columns, estimator="bleu-neighbors"
         )
@@ -211,9 +207,7 @@ def test_versions_and_prompt_ids() -> None:
 def test_no_system_lists_the_columns() -> None:
     """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
-    with pytest.raises(
-        InputError, match=r"called system, model, version; .* 'variant', 'human_r"
-    ):
+    with bad_input(r"called system, model, version; .* 'variant', 'human_r"):
         refless.compare(rows)
 
 
@@ -296,7 +290,7 @@ def test_rows_of_texts_side_by_side_are_items() -> None:
 )
 def test_what_is_not_side_by_side(row: dict[str, Any]) -> None:
     """Names that only look alike make no systems."""
-    with pytest.raises(InputError, match=r"no column for the text.*, one text a row"):
+    with bad_input(r"no column for the text.*, one text a row"):
         read_outputs([row])
 
 
@@ -334,15 +328,11 @@ def test_errors_of_spreadsheets(cell: str) -> None:
             {"text": "b", "system": "s", "rating": 2},
         ]
         rows[1][role] = cell
-        with pytest.raises(
-            InputError, match=f"row 2, column '{role}': .* of a spreadsheet's"
-        ):
+        with bad_input(f"row 2, column '{role}': .* of a spreadsheet's"):
             read_pool(rows)
         read = read_pool(rows, Reading(skip_bad=True))
         assert (read.pool.texts, read.n_skipped) == (("a",), 1)
-    with pytest.raises(
-        InputError, match="mend the formula" if cell != "#N/A" else "no rating"
-    ):
+    with bad_input("mend the formula" if cell != "#N/A" else "no rating"):
         read_pool([{"text": "a", "rating": cell}])
 
 
@@ -425,5 +415,5 @@ def test_ids_that_systems_share_are_items() -> None:
     assert sorted(pool.ids) == sorted(f"{row['system']} {row['id']}" for row in rows)
     assert pool.items == tuple(name.split()[1] for name in pool.ids)
     equal = [{**row, "text": "the same"} for row in rows]
-    with pytest.raises(InputError, match="id '0' has two systems"):
+    with bad_input("id '0' has two systems"):
         read_pool(equal)

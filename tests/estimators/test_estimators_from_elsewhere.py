@@ -11,7 +11,6 @@ from refless.estimators import estimator_of
 from refless.estimators.folds import folds_in
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 
 pytest.importorskip("sklearn")
 
@@ -19,6 +18,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
+
+from refusals import bad_usage
 
 POOL = simulate(120, seed=3).pool
 RATED = [
@@ -88,7 +89,7 @@ def test_it_has_the_name_of_its_last_step() -> None:
 
 def test_it_is_not_saved(tmp_path: Any) -> None:
     """No folder could say what it is."""
-    with pytest.raises(UsageError, match="Regressor cannot be saved"):
+    with bad_usage("Regressor cannot be saved"):
         refless.save(
             estimator_of(pipeline()).fit(POOL), tmp_path / "fitted.safetensors"
         )
@@ -96,7 +97,7 @@ def test_it_is_not_saved(tmp_path: Any) -> None:
 
 def test_what_cannot_fit_is_refused() -> None:
     """With its name."""
-    with pytest.raises(UsageError, match="has no fit and predict"):
+    with bad_usage("has no fit and predict"):
         estimator_of(3)
 
 
@@ -132,12 +133,11 @@ def test_a_wrong_answer_is_refused(how: str) -> None:
     """Held out and of new outputs, with the name of the class and what it must give."""
     answer, message = ANSWERS[how]
     mine = estimator_of(Misbehaving(answer))
-    with pytest.raises(
-        UsageError,
-        match=rf"Regressor \(Misbehaving\) gives {message}.*; it must give one",
+    with bad_usage(
+        rf"Regressor \(Misbehaving\) gives {message}.*; it must give one",
     ):
         mine.held_out(POOL)
-    with pytest.raises(UsageError, match=message):
+    with bad_usage(message):
         mine.fit(POOL).predict([*POOL.texts[:7]])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
@@ -29,9 +30,9 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.ratpred.estimator import RatPred
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.rouge import RougeL
-from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 from rows import Frame
 
 POOL = simulate(90, seed=4).pool
@@ -51,9 +52,7 @@ IDS = list(MAKERS | TORCH)
 def same(one: Estimates, other: Estimates) -> None:
     """Equal number by number."""
     for name in ("values", "low", "high", "support", "sd"):
-        np.testing.assert_array_equal(
-            getattr(one, name), getattr(other, name), err_msg=name
-        )
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert one.reasons == other.reasons
 
 
@@ -64,14 +63,12 @@ def test_the_basics(estimator: Estimator) -> None:
     assert one.fit(TEXTS, HUMAN) is one
     check_is_fitted(one)
     found = one.estimate(TEXTS)
-    np.testing.assert_array_equal(
-        one.predict(np.array(TEXTS, dtype=object)), found.values
-    )
+    assert_array_equal(one.predict(np.array(TEXTS, dtype=object)), found.values)
     for other in (clone(one), one.clone()):
         assert other.get_params() == one.get_params() == estimator.get_params()
         with pytest.raises(NotFittedError):
             check_is_fitted(other)
-        with pytest.raises(UsageError, match="fit a rated pool first"):
+        with bad_usage("fit a rated pool first"):
             other.predict(TEXTS)
     same(pickle.loads(pickle.dumps(one)).estimate(TEXTS), found)
     assert is_regressor(one)
@@ -86,11 +83,9 @@ def test_cross_validation(estimator: Estimator) -> None:
     for fold, (train, test) in enumerate(FOLDS.split(TEXTS)):
         one = estimator.clone().fit([TEXTS[i] for i in train], HUMAN[train])
         alone = one.predict([TEXTS[i] for i in test])
-        np.testing.assert_array_equal(found[test], alone)
+        assert_array_equal(found[test], alone)
         known = ~np.isnan(alone)
-        np.testing.assert_array_equal(
-            scores[fold], spearman(HUMAN[test][known], alone[known])
-        )
+        assert_array_equal(scores[fold], spearman(HUMAN[test][known], alone[known]))
 
 
 def test_scores_leave_abstentions_out() -> None:
@@ -115,7 +110,7 @@ def test_grid_search_over_tau_and_a_kernels_own_parameters() -> None:
     assert set(search.best_params_) == {"tau", "kernel__orders"}
     best = search.best_estimator_
     assert (best.tau, best.kernel.orders) == tuple(search.best_params_.values())[::-1]
-    np.testing.assert_array_equal(search.predict(TEXTS), best.predict(TEXTS))
+    assert_array_equal(search.predict(TEXTS), best.predict(TEXTS))
     means = search.cv_results_["mean_test_score"]
     assert len(means) == 6
     assert np.nanmax(means) == search.best_score_
@@ -131,7 +126,7 @@ def test_a_pipeline() -> None:
     pipeline.fit(TEXTS, HUMAN)
     lower = [text.lower() for text in TEXTS]
     alone = GaussianProcess(max_sd=0.5).fit(lower, HUMAN)
-    np.testing.assert_array_equal(pipeline.predict(TEXTS), alone.predict(lower))
+    assert_array_equal(pipeline.predict(TEXTS), alone.predict(lower))
     assert pipeline.score(TEXTS, HUMAN) == alone.score(lower, HUMAN)
 
 
@@ -161,7 +156,7 @@ def test_frames_have_texts_and_sources(frame: Any) -> None:
     )
     same(framed.estimate(frame), given.estimate(frame))
     assert framed.rated.sources == given.rated.sources
-    with pytest.raises(UsageError, match="do not pass sources beside it"):
+    with bad_usage("do not pass sources beside it"):
         GaussianProcess().fit(frame, HUMAN, sources=POOL.sources)
 
 
@@ -178,14 +173,12 @@ def test_cross_validation_of_frames(frame: Any) -> None:
         HUMAN[train],
         sources=[POOL.sources[i] for i in train],
     )
-    np.testing.assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
+    assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
 
 
 def test_a_frame_without_texts() -> None:
     """The columns there are are named."""
-    with pytest.raises(
-        UsageError, match="a column 'text' is needed; there are answer, source"
-    ):
+    with bad_usage("a column 'text' is needed; there are answer, source"):
         BLEUNeighbors().fit({"answer": TEXTS, "source": TEXTS}, HUMAN)
 
 
@@ -218,7 +211,7 @@ def test_parameters_that_fit_reads() -> None:
     """Changed afterwards, they ask for another fit; those that estimates read do not."""
     model = GaussianProcess().fit(TEXTS, HUMAN)
     model.set_params(max_sd=0.5).predict(TEXTS)
-    with pytest.raises(UsageError, match="parameters have changed since fit"):
+    with bad_usage("parameters have changed since fit"):
         model.set_params(tune_on=50).predict(TEXTS)
 
 
@@ -254,9 +247,7 @@ def test_specifications() -> None:
     assert estimator_of("gp:max_sd=0.2,encoder=some/dir") == GaussianProcess(
         max_sd=0.2, encoder="some/dir"
     )
-    with pytest.raises(
-        UsageError, match="no estimator 'knn'; there are bleu-neighbors, gp, ratpred"
-    ):
+    with bad_usage("no estimator 'knn'; there are bleu-neighbors, gp, ratpred"):
         estimator_of("knn")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
@@ -16,6 +18,7 @@ from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 
 SIMULATED = simulate(260, seed=3).pool
 RATED = SIMULATED.take(np.arange(200))
@@ -46,15 +49,15 @@ def test_intervals_hold_most_truths() -> None:
 
 def test_the_order_of_rows_does_not_matter() -> None:
     """A shuffled pool gives the same predictions and held-out estimates."""
-    order = np.random.default_rng(0).permutation(len(RATED))
+    order = default_rng(0).permutation(len(RATED))
     shuffled = RATED.take(order)
     outputs = as_outputs(FRESH)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         fitted().estimate(outputs).values, fitted(shuffled).estimate(outputs).values
     )
     groups = np.array([sorted(set(RATED.sources)).index(s) for s in RATED.sources])
     ours = GaussianProcess().held_out(RATED, groups).values
-    np.testing.assert_array_equal(
+    assert_array_equal(
         ours[order], GaussianProcess().held_out(shuffled, groups[order]).values
     )
 
@@ -70,9 +73,7 @@ def test_held_out_reads_no_rating_of_its_group() -> None:
 
     ratings = [[value, value + 0.1] for value in pool.human.tolist()]
     changed = [[90.0, -3.0 * i, 500.0] for i in range(6)] + ratings[6:]
-    np.testing.assert_allclose(
-        judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9
-    )
+    assert_allclose(judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9)
 
 
 def test_held_out_intervals_hold_most_truths() -> None:
@@ -91,14 +92,14 @@ def test_tied_texts_in_different_groups() -> None:
         [float(i % 5)] * (1 + i % 2) for i in range(20)
     ]
     groups = np.array([i % 7 for i in range(20)] + [7 + i % 3 for i in range(20)])
-    order = np.random.default_rng(2).permutation(40)
+    order = default_rng(2).permutation(40)
     for estimator in (
         GaussianProcess(),
         BLEUNeighbors(max_fraction=1.0, min_neighbors=1),
     ):
         ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
         shuffled = pool_of([texts[i] for i in order], [ratings[i] for i in order])
-        np.testing.assert_allclose(
+        assert_allclose(
             estimator.clone().held_out(shuffled, groups[order]).values,
             ours[order],
             atol=1e-9,
@@ -111,7 +112,7 @@ def test_max_sd_abstains_where_it_is_uncertain() -> None:
     limit = float(np.median(everything.sd))
     found = fitted(max_sd=limit).estimate(as_outputs(FRESH))
     assert (np.nan_to_num(found.sd) <= limit).all()
-    np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
+    assert_array_equal(everything.sd > limit, ~found.defined)
     assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {
         "too-uncertain"
     }
@@ -157,7 +158,7 @@ def test_hiding_a_rated_text_removes_its_share() -> None:
 
 def test_sources_are_asked_for() -> None:
     """A pool with sources needs the outputs' sources, unless told to leave them unread."""
-    with pytest.raises(UsageError, match="gp:use_source=no"):
+    with bad_usage("gp:use_source=no"):
         fitted().estimate(["a text without a source"])
     assert (
         fitted(use_source=False).estimate(["a text without a source"]).coverage == 1.0
@@ -166,7 +167,7 @@ def test_sources_are_asked_for() -> None:
 
 def test_sources_help_where_they_decide() -> None:
     """If the rating is whether the text repeats its source, held-out estimates find it."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     words = [
         "harbour",
         "kitchen",
@@ -203,8 +204,8 @@ def test_all_ratings_equal(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "MOST_INVERTED", most)
     pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
     found = fitted(pool).estimate(["some text", RATED.texts[0]])
-    np.testing.assert_allclose(found.values, 3.0)
-    np.testing.assert_allclose(GaussianProcess().held_out(pool).values, 3.0)
+    assert_allclose(found.values, 3.0)
+    assert_allclose(GaussianProcess().held_out(pool).values, 3.0)
 
 
 def test_held_out_changes_nothing() -> None:
@@ -213,8 +214,8 @@ def test_held_out_changes_nothing() -> None:
     outputs = as_outputs(FRESH)
     before = judged.estimate(outputs).values
     other = held_out(judged, FRESH)
-    np.testing.assert_array_equal(judged.estimate(outputs).values, before)
-    np.testing.assert_array_equal(held_out("gp", FRESH).values, other.values)
+    assert_array_equal(judged.estimate(outputs).values, before)
+    assert_array_equal(held_out("gp", FRESH).values, other.values)
     assert len(judged.residuals()) == len(RATED)
 
 
@@ -231,7 +232,7 @@ def test_more_ratings_count_more() -> None:
     """Noise is the pooled variance of a rating over the number of ratings (hand calculation)."""
     pool = pool_of(["a b c", "d e f"], [[1.0, 3.0], [2.0, 2.0, 2.0, 2.0]])
     # squared deviations 1 + 1 + 0, degrees of freedom 1 + 3
-    np.testing.assert_allclose(rating_noise(pool), [0.5 / 2, 0.5 / 4])
+    assert_allclose(rating_noise(pool), [0.5 / 2, 0.5 / 4])
     assert rating_noise(pool_of(["a", "b"], [1.0, 2.0])).tolist() == [0.0, 0.0]
 
 
@@ -245,7 +246,7 @@ def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
     values, wanted = (
         GaussianProcess().fit(pool).predict(outputs) for pool in (others, plain)
     )
-    np.testing.assert_allclose(values / unit, wanted, rtol=1e-3)
+    assert_allclose(values / unit, wanted, rtol=1e-3)
 
 
 def test_folds_keep_groups_whole() -> None:
@@ -263,7 +264,7 @@ def test_parameters() -> None:
     gp = GaussianProcess(max_sd=0.2, folds=3)
     assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
     gp.fit(RATED).set_params(tune_on=50)
-    with pytest.raises(UsageError, match="again"):
+    with bad_usage("again"):
         gp.estimate(as_outputs(FRESH))
 
 
@@ -284,7 +285,7 @@ def test_wrong_parameters(wrong: dict[str, object]) -> None:
 
 def test_unfitted() -> None:
     """Without a pool there is nothing to say."""
-    with pytest.raises(UsageError, match="fit"):
+    with bad_usage("fit"):
         GaussianProcess().estimate(["text"])
 
 
@@ -312,18 +313,18 @@ def test_what_belongs_together_changes_weights_and_intervals() -> None:
     renamed = GaussianProcess().fit(
         RATED, groups=[f"day {9 - int(name)}" for name in groups]
     )
-    np.testing.assert_array_equal(renamed.predict(as_outputs(FRESH)), other.values)
+    assert_array_equal(renamed.predict(as_outputs(FRESH)), other.values)
     assert (
         str(renamed.signature()) == str(grouped.signature()) != str(plain.signature())
     )
     sources = GaussianProcess().fit(RATED, groups=RATED.sources)
-    np.testing.assert_array_equal(sources.predict(as_outputs(FRESH)), one.values)
+    assert_array_equal(sources.predict(as_outputs(FRESH)), one.values)
     assert (one.high - one.low).tolist() != (other.high - other.low).tolist()
     label = dict(zip(RATED.ids, groups, strict=True))
     residuals = grouped.residuals()
     assert residuals.sources == tuple(label[name] for name in grouped.rated.ids)
     assert len(residuals.alone) == len(RATED)
-    with pytest.raises(UsageError, match="200 texts but 3 groups"):
+    with bad_usage("200 texts but 3 groups"):
         GaussianProcess().fit(RATED, groups=["a", "b", "c"])
 
 
@@ -342,4 +343,4 @@ def test_errors_of_whole_systems_are_held_out() -> None:
     model = conditioned(some, state.near.amplitudes)
     y, _ = estimated(some, model, state.data.inputs.take(np.flatnonzero(out)))
     left = rated.human[out] - (state.data.offset + state.data.unit * y)
-    np.testing.assert_allclose(found[out], left, atol=1e-6)
+    assert_allclose(found[out], left, atol=1e-6)

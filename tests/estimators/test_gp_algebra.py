@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from scipy.stats import multivariate_normal, zscore
 
@@ -28,7 +30,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]:
     """A kernel over n + 5 points, noise and ratings of the first n."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     points = rng.normal(size=(n + 5, 2))
     gaps = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     return np.exp(-gaps), rng.uniform(0.1, 0.5, n), rng.normal(size=n)
@@ -63,10 +65,10 @@ def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
         - 2 * (shares * cross).sum(1)
         + np.einsum("ij,jk,ik->i", shares, sigma, shares)
     )
-    np.testing.assert_allclose(found.shares(cross), shares, atol=1e-9)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
-    np.testing.assert_allclose(values, shares @ y, atol=1e-9)
-    np.testing.assert_allclose(variances, errors, atol=1e-9)
+    assert_allclose(found.shares(cross), shares, atol=1e-9)
+    assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+    assert_allclose(values, shares @ y, atol=1e-9)
+    assert_allclose(variances, errors, atol=1e-9)
 
 
 @settings(max_examples=10, deadline=None)
@@ -90,8 +92,8 @@ def test_same_mean_and_variance_as_scikit_learn(seed: int) -> None:
     ours, variances = exact(kernel[:n, :n].copy(), noise, y).predict(
         kernel[n:, :n], np.diag(kernel)[n:]
     )
-    np.testing.assert_allclose(ours, means, atol=1e-5)
-    np.testing.assert_allclose(variances, deviations**2, atol=1e-5)
+    assert_allclose(ours, means, atol=1e-5)
+    assert_allclose(variances, deviations**2, atol=1e-5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -101,10 +103,10 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
     kernel, noise, y = problem(seed)
     n = len(y)
     sigma = kernel[:n, :n]
-    labels = np.random.default_rng(seed).integers(0, groups, n)
+    labels = default_rng(seed).integers(0, groups, n)
     precision = exact(sigma.copy(), noise, y).precision()
     means, variances = precision.held_out(labels)
-    some = np.random.default_rng(seed).choice(n, 3)
+    some = default_rng(seed).choice(n, 3)
     alone = precision.held_out(labels, some)
     np.testing.assert_array_equal(alone, (means[some], variances[some]))
     for group in set(labels.tolist()):
@@ -117,8 +119,8 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
         values, spread = left.predict(
             sigma[np.ix_(inside, outside)], np.diag(sigma)[inside]
         )
-        np.testing.assert_allclose(means[inside], values, atol=1e-8)
-        np.testing.assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
+        assert_allclose(means[inside], values, atol=1e-8)
+        assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
 
 
 @settings(max_examples=10, deadline=None)
@@ -127,14 +129,14 @@ def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     """Analytic and by finite differences: of the likelihood, and of what is left out."""
     kernel, noise, y = problem(seed)
     n = len(y)
-    groups = np.append(np.random.default_rng(seed).integers(0, 9, n - 2), [9, 10])
+    groups = np.append(default_rng(seed).integers(0, 9, n - 2), [9, 10])
     blocks = blocks_of(groups) if apart else []
     kernels = np.stack([kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)])
     at = np.array([0.5, 0.3, 0.2])
     numeric = approx_fprime(
         at, lambda p: loss_of(p, kernels, y, noise, blocks).value, 1e-6
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         loss_of(at, kernels, y, noise, blocks).gradient, numeric, rtol=1e-3, atol=1e-3
     )
 
@@ -170,7 +172,7 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
 def test_the_least_misfit_without_kernels(seed: int, groups: int) -> None:
     """In closed form as by the search over the nugget of a process that has no kernel."""
     _, noise, y = problem(seed)
-    labels = np.random.default_rng(seed).permutation(len(y)) % groups
+    labels = default_rng(seed).permutation(len(y)) % groups
     blocks = blocks_of(labels)
     none = np.zeros((0, len(y), len(y)))
     nugget = fitted_amplitudes(none, y, noise, blocks).nugget
@@ -230,7 +232,7 @@ def test_the_search_ends_as_low_as_scipy(seed: int, blocks: list[IntArray]) -> N
 
 def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
     """Ratings drawn from one kernel give it the weight and leave the other near 0."""
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     n = 200
     a = rng.normal(size=(n, 1))
     b = rng.normal(size=(n, 1))

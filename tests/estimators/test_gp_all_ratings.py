@@ -10,6 +10,8 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.records import as_outputs
 from refless.estimators import folds
@@ -38,7 +40,7 @@ def small() -> Data:
 
 def weights_of(seed: int) -> FloatArray:
     """Weights of the kernels, some of them 0."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     size = len(small().kernels)
     return rng.exponential(0.2, size) * rng.integers(0, 2, size)
 
@@ -62,7 +64,7 @@ def test_conjugate_gradients_find_what_is_solved_exactly(
     The matrix of pairs is in single precision; in double precision the twins are nearer still.
     """
     n = len(small().y)
-    y = np.random.default_rng(seed).normal(size=n)
+    y = default_rng(seed).normal(size=n)
     known = replace(small(), y=y)
     weights = weights_of(seed)
     covariance = Covariance.of(known.kernels, weights, known.points, n)
@@ -75,8 +77,8 @@ def test_conjugate_gradients_find_what_is_solved_exactly(
         shares = posterior.shares(known.at(np.array([7])))
     means = found.mean + kernel @ found.alpha
     wanted_means = wanted.mean + kernel @ wanted.alpha
-    np.testing.assert_allclose(means, wanted_means, rtol=0, atol=enough)
-    np.testing.assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=enough)
+    assert_allclose(means, wanted_means, rtol=0, atol=enough)
+    assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=enough)
 
 
 @settings(max_examples=10, deadline=None)
@@ -98,8 +100,8 @@ def test_landmarks_are_a_process_of_their_own(seed: int) -> None:
     wanted = exact(kernel.copy(), known.noise + 0.3, known.y)
     values = linear.between(known.points, n) @ found.alpha + beside @ found.beta
     wanted_means = wanted.mean + kernel @ wanted.alpha
-    np.testing.assert_allclose(found.mean + values, wanted_means, atol=1e-4)
-    np.testing.assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=1e-4)
+    assert_allclose(found.mean + values, wanted_means, atol=1e-4)
+    assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=1e-4)
 
 
 @pytest.mark.parametrize("use_source", [True, False])
@@ -108,13 +110,13 @@ def test_all_ratings_count(use_source: bool, monkeypatch: pytest.MonkeyPatch) ->
     gp = GaussianProcess(use_source=use_source)
     wanted = gp.clone().fit(RATED).estimate(FRESH)
     monkeypatch.setattr(data, "MOST_INVERTED", DRAWN)
-    order = np.random.default_rng(1).permutation(len(RATED))
+    order = default_rng(1).permutation(len(RATED))
     fitted = gp.clone().fit(RATED)
     found = fitted.estimate(FRESH)
-    np.testing.assert_allclose(found.values, wanted.values, atol=1e-6)
+    assert_allclose(found.values, wanted.values, atol=1e-6)
     again = gp.clone().fit(RATED.take(order)).estimate(FRESH)
-    np.testing.assert_array_equal(found.values, again.values)
-    np.testing.assert_array_equal(found.sd, again.sd)
+    assert_array_equal(found.values, again.values)
+    assert_array_equal(found.sd, again.sd)
     assert found.support.tolist() == [200] * 60
     drawn = fitted._state().model.drawn
     assert len(drawn) == len(fitted.residuals()) == DRAWN
@@ -150,5 +152,5 @@ def test_few_ratings_are_weighed_as_they_were() -> None:
     """All are drawn, and all are landmarks."""
     model = GaussianProcess().fit(RATED)._state().model
     assert isinstance(model.average, PosteriorMean)
-    np.testing.assert_array_equal(model.average.alpha, model.posterior.alpha)
-    np.testing.assert_array_equal(model.average.beta, model.posterior.alpha)
+    assert_array_equal(model.average.alpha, model.posterior.alpha)
+    assert_array_equal(model.average.beta, model.posterior.alpha)

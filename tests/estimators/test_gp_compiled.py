@@ -12,6 +12,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import random_array
 
 from refless.data.records import as_outputs
@@ -116,10 +117,8 @@ def test_tables_of_all_kernels_are_the_process(
         tables = Compiled.of(covariance, solved, points, points)
     means, variances = tables.predict(outputs, prior)
     wanted = posterior.predict(covariance.between(outputs, len(new)), prior)
-    np.testing.assert_allclose(means, wanted[0], rtol=near, atol=near)
-    np.testing.assert_allclose(
-        variances, np.maximum(wanted[1], 0.0), rtol=near, atol=near
-    )
+    assert_allclose(means, wanted[0], rtol=near, atol=near)
+    assert_allclose(variances, np.maximum(wanted[1], 0.0), rtol=near, atol=near)
 
 
 @cache
@@ -176,8 +175,8 @@ def test_few_directions_stand_for_many() -> None:
     data = gp._state().data
     values = np.clip(data.offset + data.unit * means, 0, 1)
     sd = data.unit * np.sqrt(variances)
-    np.testing.assert_allclose(found.values, values, atol=1e-5)
-    np.testing.assert_allclose(found.sd, sd, rtol=0.25)
+    assert_allclose(found.values, values, atol=1e-5)
+    assert_allclose(found.sd, sd, rtol=0.25)
     assert np.quantile(np.abs(found.sd / sd - 1.0), 0.8) < 0.05
 
 
@@ -195,8 +194,8 @@ def test_estimates_are_of_each_text_alone() -> None:
     every = gp.estimate(NEW)
     for rows in ([3], [140, 7], [*range(149, 60, -1)]):
         part = gp.estimate(NEW.take(rows))
-        np.testing.assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)
+        assert_allclose(part.values, every.values[rows], rtol=0, atol=1e-12)
+        assert_allclose(part.sd, every.sd[rows], rtol=0, atol=1e-12)
 
 
 def compact(few: int) -> GaussianProcess:
@@ -225,13 +224,13 @@ def test_few_texts_stand_for_all_by_least_squares() -> None:
     right = np.vstack([every @ weights, np.zeros((60, weights.shape[1]))])
     wanted = np.linalg.lstsq(left, right)[0]
     assert len(np.unique(few)) == 60
-    np.testing.assert_allclose(solved.compact, wanted, atol=1e-6)
+    assert_allclose(solved.compact, wanted, atol=1e-6)
 
 
 def test_compact_estimates_come_near_those_of_all() -> None:
     """60 of 260 texts give nearly the same order, and deviations; all give the same."""
     wanted = fitted().estimate(NEW)
-    np.testing.assert_array_equal(compact(RATED).estimate(NEW).values, wanted.values)
+    assert_array_equal(compact(RATED).estimate(NEW).values, wanted.values)
     found = compact(60).estimate(NEW)
     assert spearman(found.values, wanted.values) > 0.99
     assert np.quantile(np.abs(found.sd / wanted.sd - 1.0), 0.8) < 0.05
@@ -244,5 +243,5 @@ def test_texts_that_stand_for_all_are_saved(tmp_path: Path) -> None:
     with patch.object(compiled, "COMPACT", 60), patch.object(stored, "COMPACT", 60):
         save(gp, tmp_path / "gp.safetensors")
         found = load(tmp_path / "gp.safetensors").estimate(NEW)
-    np.testing.assert_array_equal(found.values, wanted.values)
-    np.testing.assert_array_equal(found.sd, wanted.sd)
+    assert_array_equal(found.values, wanted.values)
+    assert_array_equal(found.sd, wanted.sd)

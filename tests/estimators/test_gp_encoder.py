@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from command_line import jsonl, run
 from refless.data.human import pool_of
@@ -18,10 +19,10 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import KernelInputs, inputs_of
 from refless.estimators.gp.kernels import TEXT, WIDTH, learned
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import BUILT_IN, Encoder, encoder
+from refusals import bad_usage
 from tiny_encoder import LAYERS, WORDS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -58,7 +59,7 @@ def test_a_sentence_is_the_mean_of_its_tokens(model: str, layer: int) -> None:
     """All tokens, the model's own marks too, brought to length 1."""
     found = Encoder(model=model, layer=layer).sentences(TEXTS)
     wanted = [unit(states(model, text, layer).mean(axis=0)) for text in TEXTS]
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert_allclose(found, wanted, atol=1e-6)
     assert Encoder(model=model).sentences([]).shape == (0, 16)
 
 
@@ -70,32 +71,31 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
         pooling_mode_mean_tokens=True,
         word_embedding_dimension=16,
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         Encoder(model=mean).sentences(TEXTS),
         Encoder(model=model).sentences(TEXTS),
         atol=1e-6,
     )
     first = pooled(model, tmp_path / "c", pooling_mode_cls_token=True)
     wanted = [unit(states(model, text)[0]) for text in TEXTS]
-    np.testing.assert_allclose(Encoder(model=first).sentences(TEXTS), wanted, atol=1e-6)
+    assert_allclose(Encoder(model=first).sentences(TEXTS), wanted, atol=1e-6)
     newer = pooled(model, tmp_path / "n", pooling_mode="cls", embedding_dimension=16)
-    np.testing.assert_allclose(
+    assert_allclose(
         Encoder(model=newer).sentences(TEXTS),
         Encoder(model=first).sentences(TEXTS),
         atol=1e-6,
     )
     last = pooled(model, tmp_path / "l", pooling_mode="lasttoken")
-    with pytest.raises(UsageError, match="makes sentences by lasttoken"):
+    with bad_usage("makes sentences by lasttoken"):
         Encoder(model=last).sentences(TEXTS)
     dense = pooled(model, tmp_path / "d", pooling_mode="mean")
     modules = [{"type": "sentence_transformers.models.Dense"}]
     (Path(dense) / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(UsageError, match="makes sentences by Dense, mean"):
+    with bad_usage("makes sentences by Dense, mean"):
         Encoder(model=dense).sentences(TEXTS)
     other = pooled(model, tmp_path / "x", pooling_mode_max_tokens=True)
-    with pytest.raises(
-        UsageError,
-        match="makes sentences by pooling_mode_max_tokens; only by mean or cls",
+    with bad_usage(
+        "makes sentences by pooling_mode_max_tokens; only by mean or cls",
     ):
         Encoder(model=other).sentences(TEXTS)
 
@@ -106,10 +106,10 @@ def test_long_texts_are_cut(model: str, tmp_path: Path, pooling: str) -> None:
     folder = pooled(model, tmp_path / "short", pooling_mode=pooling)
     (Path(folder) / "sentence_bert_config.json").write_text('{"max_seq_length": 4}')
     cut, alike = Encoder(model=folder).sentences(["the fox is quick the", "the fox"])
-    np.testing.assert_array_equal(cut, alike)
+    assert_array_equal(cut, alike)
     assert Encoder(model=folder).sentence_settings()["tokens"] == 4
     long, full = Encoder(model=model).sentences(["fox " * 60, "fox " * 22])
-    np.testing.assert_array_equal(long, full)
+    assert_array_equal(long, full)
     assert Encoder(model=model).sentence_settings()["tokens"] == 24
 
 
@@ -123,7 +123,7 @@ def test_vectors_are_remembered_up_to_a_number(
     assert shares == [0.25, 0.5, 0.75, 1.0]
     shares.clear()
     again = Encoder(model=model).sentences([*TEXTS, "slow"], shares.append)
-    np.testing.assert_array_equal(again[:-1], first)
+    assert_array_equal(again[:-1], first)
     assert shares == [1.0]
     monkeypatch.setattr(encoder, "REMEMBERED", 3)
     Encoder(model=model).sentences(TEXTS)
@@ -149,15 +149,15 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
         vectors = np.array([of(inputs, name, i) for i in range(8)])
         squares = np.square(vectors[:, None] - vectors[None]).sum(axis=2)
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
-        np.testing.assert_allclose(near, wanted, atol=1e-5)
+        assert_allclose(near, wanted, atol=1e-5)
     cosines = [
         of(inputs, "meaning", i) @ of(inputs, "source_meaning", i) for i in range(8)
     ]
     relevance = inputs.columns["relevance"]
-    np.testing.assert_allclose(relevance[:, 0], cosines, atol=1e-6)
+    assert_allclose(relevance[:, 0], cosines, atol=1e-6)
     ranked = NormalRanks.of(relevance).mapped(relevance)[:, 0]
     gaps = np.subtract.outer(ranked, ranked[:3]) / WIDTH
-    np.testing.assert_allclose(found[2], np.exp(-0.5 * gaps**2), atol=1e-9)
+    assert_allclose(found[2], np.exp(-0.5 * gaps**2), atol=1e-9)
 
 
 def relevant(model: str, n: int) -> RatedPool:
@@ -187,7 +187,7 @@ def test_relevance_is_seen(model: str) -> None:
     held = with_model.held_out(rated).values
     assert spearman(rated.human, held) > 0.95
     again = pickle.loads(pickle.dumps(with_model.fit(rated)))
-    np.testing.assert_array_equal(again.estimate(as_outputs(fresh)).values, seen)
+    assert_array_equal(again.estimate(as_outputs(fresh)).values, seen)
 
 
 def test_the_order_of_rows_does_not_matter(model: str) -> None:
@@ -196,7 +196,7 @@ def test_the_order_of_rows_does_not_matter(model: str) -> None:
     order = np.random.default_rng(1).permutation(len(pool))
     one = GaussianProcess(encoder=model).held_out(pool).values[order]
     other = GaussianProcess(encoder=model).held_out(pool.take(order)).values
-    np.testing.assert_allclose(one, other, atol=1e-5)
+    assert_allclose(one, other, atol=1e-5)
 
 
 def test_without_sources_texts_alone_are_compared(model: str) -> None:
@@ -248,5 +248,4 @@ def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:
     ran = run("validate", tmp_path / "rated.jsonl", *flags, f"gp:encoder={model}")
     assert "meaning,source_meaning,relevance" in ran.json["signature"]
     ran = run("validate", tmp_path / "rated.jsonl", *flags, "gp:encoder=nowhere")
-    assert ran.code == 2
-    assert "'nowhere' is neither a folder nor in Hugging Face's cache" in ran.err
+    assert ran.refuses("'nowhere' is neither a folder nor in Hugging Face's cache")

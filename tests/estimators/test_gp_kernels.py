@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, inputs_of
 from refless.estimators.gp.kernels import (
@@ -99,19 +100,15 @@ def test_each_kernel_is_positive_semi_definite(
         kernel = pickle.loads(pickle.dumps(kernel))
         matrix = values(kernel, everything, everything)
         variances = kernel.diagonal(kernel.points(everything))
-        np.testing.assert_allclose(matrix, matrix.T, atol=1e-9, err_msg=name)
+        assert_allclose(matrix, matrix.T, atol=1e-9, err_msg=name)
         assert np.linalg.eigvalsh(matrix)[0] > -1e-9, name
         if name not in TERMS:
-            np.testing.assert_allclose(
-                np.diag(matrix), variances, atol=1e-9, err_msg=name
-            )
+            assert_allclose(np.diag(matrix), variances, atol=1e-9, err_msg=name)
             continue
-        np.testing.assert_array_equal(variances, 1.0)
+        assert_array_equal(variances, 1.0)
         assert (np.diag(matrix) < 1 + 1e-12).all()
         worded = np.array([len(row) > 0 for row in terms_of(name, rated)])
-        np.testing.assert_allclose(
-            np.diag(matrix)[: len(rated)], worded, atol=1e-12, err_msg=name
-        )
+        assert_allclose(np.diag(matrix)[: len(rated)], worded, atol=1e-12, err_msg=name)
 
 
 @settings(max_examples=20)
@@ -126,11 +123,11 @@ def test_a_text_lies_where_it_lies_alone(
     mixed = inputs_from([rows[i] for i in order])
     for name, kernel in learned(inputs).items():
         together, shuffled = (dense(kernel.points(texts)) for texts in (inputs, mixed))
-        np.testing.assert_array_equal(shuffled, together[order], err_msg=name)
+        assert_array_equal(shuffled, together[order], err_msg=name)
         alone = [dense(kernel.points(inputs_from([row]))) for row in rows]
-        np.testing.assert_array_equal(np.concatenate(alone), together, err_msg=name)
+        assert_array_equal(np.concatenate(alone), together, err_msg=name)
         taken = kernel.points(inputs.take(order))
-        np.testing.assert_array_equal(dense(taken), shuffled, err_msg=name)
+        assert_array_equal(dense(taken), shuffled, err_msg=name)
 
 
 def dense(points: object) -> np.ndarray:
@@ -171,11 +168,11 @@ def test_terms_have_the_vectors_of_scikit_learn(
                 lengths[i] += ((1 + np.log(row.count(term))) * rarest) ** 2
         vectors.append(plain / np.sqrt(np.maximum(lengths, 1e-300))[:, None])
         points = kernel.points(inputs_from(rows)).toarray()
-        np.testing.assert_allclose(
+        assert_allclose(
             np.sort(points, axis=1), np.sort(vectors[-1], axis=1), atol=1e-12
         )
         found = values(kernel, inputs_from(rows), inputs_from(rated))
-        np.testing.assert_allclose(found, vectors[-1] @ vectors[0].T, atol=1e-12)
+        assert_allclose(found, vectors[-1] @ vectors[0].T, atol=1e-12)
 
 
 def test_terms_by_hand() -> None:
@@ -210,17 +207,13 @@ def test_bells_and_trends_by_hand() -> None:
     linear, plain, mean = learned(rated, score_kernels(["s"])).values()
     root = np.sqrt(2)
     products = np.outer([root, 0], [-root, 0, 0, root])
-    np.testing.assert_allclose(values(linear, new, rated), products)
+    assert_allclose(values(linear, new, rated), products)
     spread = np.std([1, 2, 2, 4])
     places = np.array([4.0, 0.0])  # 9 is 6.2 deviations from the mean, of which 4 count
     known = (scores[:, 0] - 2.25) / spread
     gaps = np.subtract.outer(places, known) / WIDTH
-    np.testing.assert_allclose(
-        values(plain, new, rated), np.exp(-(gaps**2) / 2), atol=1e-12
-    )
-    np.testing.assert_allclose(
-        values(mean, new, rated), np.outer(places, known), atol=1e-12
-    )
+    assert_allclose(values(plain, new, rated), np.exp(-(gaps**2) / 2), atol=1e-12)
+    assert_allclose(values(mean, new, rated), np.outer(places, known), atol=1e-12)
 
 
 def test_numbers_of_the_surface_by_hand() -> None:
@@ -234,11 +227,9 @@ def test_numbers_of_the_surface_by_hand() -> None:
     assert varied.shape[1] < ranked.shape[1]  # no text repeats four words
     bell, trend = learned(inputs, ["near", "trend"]).values()
     products = varied @ varied.T / varied.shape[1]
-    np.testing.assert_allclose(values(trend, inputs, inputs), products, atol=1e-12)
+    assert_allclose(values(trend, inputs, inputs), products, atol=1e-12)
     squares = np.square(varied[:, None] - varied[None]).mean(axis=2) / NEAR**2
-    np.testing.assert_allclose(
-        values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12
-    )
+    assert_allclose(values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12)
 
 
 @settings(max_examples=40)
@@ -266,7 +257,7 @@ def test_a_rated_text_lies_where_it_would_without_its_source(
     squares = np.square(everything[:, None] - everything[None]).sum(axis=2)
     wanted = np.exp(-0.5 * squares / NEAR**2 / max(1, everything.shape[1]))
     found = kernel.between(points, kernel.anchors(points))
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
-    np.testing.assert_array_equal(
+    assert_allclose(found, wanted, atol=1e-6)
+    assert_array_equal(
         kernel.points(inputs), points
     )  # copies lie where rated texts lie

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.commands.validate.source_study import source_study
 from refless.data.design import unit_name, units_of, units_or_texts
@@ -70,7 +71,7 @@ def fitted_values(gp: GaussianProcess) -> FloatArray:
 def test_a_copy_of_a_rated_text_is_estimated_as_a_ridge_would() -> None:
     """With its source; far from that of a text that was never seen."""
     found = GP.estimate(as_outputs(GP.rated))
-    np.testing.assert_allclose(found.values, fitted_values(GP), atol=1e-6)
+    assert_allclose(found.values, fitted_values(GP), atol=1e-6)
     errors = GP.rated.human - found.values
     assert np.square(errors).mean() < 0.04 * GP.rated.human.var()
 
@@ -81,7 +82,7 @@ def test_a_copy_lies_near_its_rating_without_sources_too() -> None:
     for pool in (bare, replace(bare, items=POOL.sources)):
         gp = GaussianProcess().fit(pool)
         found = gp.estimate(as_outputs(gp.rated))
-        np.testing.assert_allclose(found.values, fitted_values(gp), atol=1e-6)
+        assert_allclose(found.values, fitted_values(gp), atol=1e-6)
 
 
 @settings(deadline=None, max_examples=8)
@@ -111,7 +112,7 @@ def test_texts_left_out_with_their_source_are_outputs_of_a_new_one(number: int) 
     model = conditioned(others, state.model.amplitudes)
     y, _ = estimated(others, model, state.data.inputs.take(np.flatnonzero(inside)))
     errors = GP.rated.human[inside] - (state.data.offset + state.data.unit * y)
-    np.testing.assert_allclose(GP.residuals().values[inside], errors, atol=1e-6)
+    assert_allclose(GP.residuals().values[inside], errors, atol=1e-6)
 
 
 def test_each_output_has_the_model_of_its_kind() -> None:
@@ -127,16 +128,14 @@ def test_each_output_has_the_model_of_its_kind() -> None:
     together = GP.estimate(both)
     for part, rows in ((rated, [0, 1, 2]), (new, [3, 4, 5])):
         apart = GP.estimate(part)
-        np.testing.assert_allclose(
-            apart.values, together.values[rows], rtol=0, atol=1e-12
-        )
-        np.testing.assert_allclose(apart.high, together.high[rows], rtol=0, atol=1e-12)
+        assert_allclose(apart.values, together.values[rows], rtol=0, atol=1e-12)
+        assert_allclose(apart.high, together.high[rows], rtol=0, atol=1e-12)
     order = [4, 0, 5, 2, 1, 3]
     shuffled = GP.estimate(both.take(order))
-    np.testing.assert_array_equal(shuffled.values, together.values[order])
+    assert_array_equal(shuffled.values, together.values[order])
     mixed = POOL.take(np.random.default_rng(0).permutation(len(POOL)))
     again = GaussianProcess(threads=1).fit(mixed).estimate(both)
-    np.testing.assert_array_equal(again.values, together.values)
+    assert_array_equal(again.values, together.values)
     widths = together.high - together.low
     assert widths[:3].max() < widths[3:].min()  # the others of the source tell
     explained = GP.explain(both.take([0]))
@@ -197,14 +196,12 @@ def test_a_saved_estimator_has_both_weights(tmp_path: Path) -> None:
     outputs = as_outputs(simulate(20, seed=2).pool)
     outputs = replace(outputs, sources=(*POOL.sources[:10], *outputs.sources[10:]))
     save(GP, path)
-    np.testing.assert_array_equal(
-        load(path).estimate(outputs).values, GP.predict(outputs)
-    )
+    assert_array_equal(load(path).estimate(outputs).values, GP.predict(outputs))
     days = [f"day {i % 7}" for i in range(120)]
     grouped = GaussianProcess().fit(POOL, groups=days)
     assert grouped.signature().get("groups") != ""
     save(grouped, path)
-    np.testing.assert_array_equal(load(path).predict(outputs), grouped.predict(outputs))
+    assert_array_equal(load(path).predict(outputs), grouped.predict(outputs))
 
 
 def test_validate_tells_rated_sources_from_new_ones() -> None:

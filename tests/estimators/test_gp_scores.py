@@ -9,6 +9,8 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, scored
@@ -23,10 +25,10 @@ from refless.estimators.gp.likelihood import (
     shrunk_amplitudes,
 )
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.correlation import spearman
 from refless.stats.scaling import Composite, NormalRanks, Standardized
+from refusals import bad_usage
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
@@ -38,7 +40,7 @@ COLUMNS = st.integers(1, 3).flatmap(
 def judged(n: int = 90, seed: int = 1, **columns: FloatArray) -> RatedPool:
     """Simulated texts with a judge that hears the raters through noise, lower being better."""
     pool = simulate(n, seed=seed).pool
-    noise = np.random.default_rng(seed).normal(size=n)
+    noise = default_rng(seed).normal(size=n)
     return replace(pool, **scored({"judge": -pool.human - 0.15 * noise, **columns}))
 
 
@@ -53,14 +55,14 @@ def test_kernels(rows: list[list[float | None]]) -> None:
     found = [kernel.between(at, at) for kernel, at in zip(kernels, points, strict=True)]
     for i, column in enumerate(scores.T):
         ranked = NormalRanks.of(column[:, None]).mapped(column[:, None])[:, 0]
-        np.testing.assert_allclose(found[i], np.outer(ranked, ranked), atol=1e-12)
+        assert_allclose(found[i], np.outer(ranked, ranked), atol=1e-12)
         if not np.isnan(column).any() and len({*column}) > 1:
             assert np.trace(found[i]) == pytest.approx(len(column))
-    np.testing.assert_allclose(
+    assert_allclose(
         found[-2], bells(Standardized.of(scores).mapped(scores)), atol=1e-12
     )
     mean = Composite.of(scores).mapped(scores)[:, 0]
-    np.testing.assert_allclose(found[-1], np.outer(mean, mean), atol=1e-12)
+    assert_allclose(found[-1], np.outer(mean, mean), atol=1e-12)
 
 
 def bells(columns: FloatArray) -> FloatArray:
@@ -104,32 +106,28 @@ def test_without_scores_it_is_as_if_there_were_none() -> None:
     pool = judged(40)
     silent = GaussianProcess(use_scores=False)
     plain = GaussianProcess().held_out(pool.with_scores(()))
-    np.testing.assert_array_equal(silent.held_out(pool).values, plain.values)
+    assert_array_equal(silent.held_out(pool).values, plain.values)
 
 
 def test_order_of_rows_and_columns() -> None:
     """Neither changes a digit, with equal texts that have other scores, held out and fresh."""
-    pool = judged(
-        40, other=np.random.default_rng(0).integers(0, 3, 40).astype(np.float64)
-    )
+    pool = judged(40, other=default_rng(0).integers(0, 3, 40).astype(np.float64))
     texts = (*pool.texts[:35], *pool.texts[:5])
     pool = replace(
         pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=()
     )
-    order = np.random.default_rng(2).permutation(40)
+    order = default_rng(2).permutation(40)
     mixed = pool.take(order)
     fresh = judged(60, seed=9, other=np.arange(60.0) % 3).take(np.arange(40, 60))
     ours, theirs = (GaussianProcess().fit(one) for one in (pool, mixed))
     assert ours.signature() == theirs.signature()
     outputs = as_outputs(fresh)
-    np.testing.assert_array_equal(
-        ours.estimate(outputs).values, theirs.estimate(outputs).values
-    )
+    assert_array_equal(ours.estimate(outputs).values, theirs.estimate(outputs).values)
     held = GaussianProcess().held_out(pool).values
-    np.testing.assert_array_equal(held[order], GaussianProcess().held_out(mixed).values)
+    assert_array_equal(held[order], GaussianProcess().held_out(mixed).values)
     turned = scored({"other": pool.scores[:, 1], "judge": pool.scores[:, 0]})
     assert turned["score_names"] == pool.score_names
-    np.testing.assert_array_equal(turned["scores"], pool.scores)
+    assert_array_equal(turned["scores"], pool.scores)
 
 
 def test_equal_texts_with_other_scores_have_their_own_estimates() -> None:
@@ -151,7 +149,7 @@ def test_constant_and_missing_scores_change_nothing(column: list[float | None]) 
     plain = simulate(50, seed=2).pool
     pool = replace(plain, **scored({"judge": column}))
     wanted = GaussianProcess().held_out(plain).values
-    np.testing.assert_array_equal(GaussianProcess().held_out(pool).values, wanted)
+    assert_array_equal(GaussianProcess().held_out(pool).values, wanted)
     mixed = replace(as_outputs(plain), **scored({"judge": [None, 7.0] * 25}))
     assert GaussianProcess().fit(pool).estimate(mixed).defined.all()
 
@@ -164,7 +162,7 @@ def test_one_judge_copied_twice() -> None:
     )
     once, both = (GaussianProcess().held_out(one).values for one in (pool, twice))
     assert spearman(once, both) > 0.99
-    np.testing.assert_allclose(once, both, atol=0.05)
+    assert_allclose(once, both, atol=0.05)
 
 
 @pytest.mark.parametrize("most", [5_000, 25])
@@ -193,16 +191,12 @@ def test_outputs_need_the_same_scores() -> None:
     """Named, whichever side has more; an estimator of texts alone takes either."""
     pool = judged(30)
     plain = simulate(30, seed=1).pool
-    with pytest.raises(
-        UsageError, match=r"the rated texts have scores that the outputs lack: ju"
-    ):
+    with bad_usage(r"the rated texts have scores that the outputs lack: ju"):
         GaussianProcess().fit(pool).estimate(as_outputs(plain))
-    with pytest.raises(
-        UsageError, match=r"the outputs have scores that the rated texts lack: ju"
-    ):
+    with bad_usage(r"the outputs have scores that the rated texts lack: ju"):
         GaussianProcess().fit(plain).estimate(as_outputs(pool))
     silent = GaussianProcess(use_scores=False).fit(pool)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         silent.predict(as_outputs(plain)), silent.predict(as_outputs(pool))
     )
 
@@ -211,7 +205,7 @@ def test_pools_in_python() -> None:
     """Columns by name; what is no number or of another length is refused."""
     made = pool_of(["a", "b"], [1, 2], scores={"z": [1, None], "a": np.array([0.5, 2])})
     assert made.score_names == ("a", "z")
-    np.testing.assert_array_equal(made.scores, [[0.5, 1.0], [2.0, NAN]])
+    assert_array_equal(made.scores, [[0.5, 1.0], [2.0, NAN]])
     assert made.take(np.array([1])).scores[0, 0] == 2.0
     refused: list[tuple[dict[str, object], str]] = [
         ({"a": [1.0]}, "array of"),
@@ -220,7 +214,7 @@ def test_pools_in_python() -> None:
         ({"a": [1.0, float("inf")]}, "finite"),
     ]
     for columns, message in refused:
-        with pytest.raises(UsageError, match=message):
+        with bad_usage(message):
             pool_of(["a", "b"], [1, 2], scores=columns)  # type: ignore[arg-type]
 
 
@@ -229,7 +223,7 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 
     That of texts and scores is a mean of three: likelihood, left out, left out without details.
     """
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     points = rng.normal(size=(3, 20))
     # detail, text, score
     kernels = np.exp(-np.square(points[:, :, None] - points[:, None]) / 2)
@@ -255,7 +249,7 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks, likely)
     belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts
     wanted = full / 6 + belief * 5 / 6  # 20 / (20 + 100)
-    np.testing.assert_allclose([*answer.weights, answer.nugget], wanted)
+    assert_allclose([*answer.weights, answer.nugget], wanted)
 
 
 def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
@@ -264,11 +258,9 @@ def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
     text = np.array([True, True, False])
     score = np.array([False, False, True])
     belief = believed(kernels, ((text, 2 / 3), (score, 1 / 3)))
-    np.testing.assert_allclose(
-        [*belief.weights, belief.nugget], [2 / 3, 0.0, 0.0, 1 / 3]
-    )
+    assert_allclose([*belief.weights, belief.nugget], [2 / 3, 0.0, 0.0, 1 / 3])
     nothing = believed(kernels[1:], ((text[1:], 2 / 3), (score[1:], 1 / 3)))
-    np.testing.assert_array_equal(nothing.weights, 0.0)
+    assert_array_equal(nothing.weights, 0.0)
 
 
 def test_what_misleads_about_other_sources_is_not_believed() -> None:
@@ -288,5 +280,5 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     no = np.zeros(2, dtype=np.bool_)
     fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks, likely)
     left_out = fitted_amplitudes(kernels, y, noise, blocks, likely)
-    np.testing.assert_allclose(fitted.weights, left_out.weights * 40 / 140)
+    assert_allclose(fitted.weights, left_out.weights * 40 / 140)
     assert left_out.weights[0] < 0.01

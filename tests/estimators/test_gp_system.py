@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.testing import assert_array_equal
 
 import refless
 from refless import GaussianProcess
@@ -17,8 +18,8 @@ from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import learned
 from refless.extensions.connect.hosts import judged
-from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from refusals import bad_usage
 from rows import columns_of, only, without
 
 SYSTEMS = ("plain", "bold", "odd")
@@ -57,8 +58,8 @@ def test_the_kernel_by_hand() -> None:
     wanted = np.zeros((5, 5))
     for group in ([0, 2], [1], [3, 4]):
         wanted[np.ix_(group, group)] = 1
-    np.testing.assert_array_equal(kernel.between(points, points), wanted)
-    np.testing.assert_array_equal(kernel.diagonal(points), 1.0)
+    assert_array_equal(kernel.between(points, points), wanted)
+    assert_array_equal(kernel.diagonal(points), 1.0)
 
 
 def test_known_systems_bring_what_they_are_worth() -> None:
@@ -83,7 +84,7 @@ def test_a_new_name_is_a_new_system() -> None:
     new, blank, known = (
         gp.estimate(named(outputs, name)) for name in ("newest", "", "bold")
     )
-    np.testing.assert_array_equal(new.values, blank.values)
+    assert_array_equal(new.values, blank.values)
     assert (known.values > new.values + 0.1).all()
     assert (known.sd < new.sd).all()
     middle = [gp.estimate(named(outputs, name)).values for name in SYSTEMS]
@@ -111,11 +112,9 @@ def test_it_reads_no_systems_unless_asked() -> None:
     pool = rated(40)
     plain = GaussianProcess().held_out(pool).values
     bare = replace(pool, systems=())
-    np.testing.assert_array_equal(plain, GaussianProcess().held_out(bare).values)
+    assert_array_equal(plain, GaussianProcess().held_out(bare).values)
     asked = GaussianProcess(use_system=True)
-    np.testing.assert_array_equal(
-        plain, asked.held_out(replace(pool, systems=("a",) * 40)).values
-    )
+    assert_array_equal(plain, asked.held_out(replace(pool, systems=("a",) * 40)).values)
     assert "system" not in str(GaussianProcess().signature(pool))
     assert asked.signature().get("system") == "yes"
     assert str(asked.signature(pool).get("k")).endswith(",system")
@@ -124,7 +123,7 @@ def test_it_reads_no_systems_unless_asked() -> None:
 def test_outputs_need_systems_too() -> None:
     """Otherwise all would be taken for new ones, in silence."""
     gp = GaussianProcess(use_system=True).fit(rated(40))
-    with pytest.raises(UsageError, match=r"the outputs have none.*gp:use_system=no"):
+    with bad_usage(r"the outputs have none.*gp:use_system=no"):
         gp.estimate(replace(as_outputs(simulate(5).pool), systems=()))
 
 
@@ -151,7 +150,7 @@ def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None
     refless.explain("Simple food.", rated=rated, estimator=spec, source="food")
     refless.next(outputs, rated=rated, estimator=spec, goal="learn", n=3)
     bare = without(outputs, "system")
-    with pytest.raises(UsageError, match="the outputs have none"):
+    with bad_usage("the outputs have none"):
         refless.next(bare, rated=rated, estimator=spec, goal="learn", n=3)
     refless.fit(rated, to=tmp_path / "m.safetensors", estimator=spec)
     assert judged(tmp_path / "m.safetensors", "Simple food.", "food").low < 1
@@ -173,7 +172,5 @@ def test_held_out_systems_are_new_ones(tmp_path: object) -> None:
         refless.save(fitted, f"{tmp_path}/{one}.safetensors")
         outputs = as_outputs(pool.take(rows))
         values = refless.load(f"{tmp_path}/{one}.safetensors").estimate(outputs).values
-        np.testing.assert_array_equal(values, fitted.estimate(outputs).values)
-        np.testing.assert_array_equal(
-            values, fitted.estimate(named(outputs, "new")).values
-        )
+        assert_array_equal(values, fitted.estimate(outputs).values)
+        assert_array_equal(values, fitted.estimate(named(outputs, "new")).values)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from refless.data.design import Design
 from refless.data.records import Outputs, Residuals
@@ -62,7 +63,7 @@ def test_promises_are_kept() -> None:
     With the power of the difference as it looks, .54 to .72 were kept, and of those of which all
     ratings were to show nothing 29 to 36 % were shown.
     """
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     kept = []
     promised = []
     after = []
@@ -83,7 +84,7 @@ def test_promises_are_kept() -> None:
 
 def test_the_chance_by_drawing() -> None:
     """The closed form is the share of drawn studies that show a difference."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     prior = 0.09
     now = 1 / 20
     then = 1 / 80
@@ -105,7 +106,7 @@ def test_the_chance_by_drawing() -> None:
 
 def test_what_is_known_already() -> None:
     """A difference that is shown needs no more ratings; with no rating there is nothing to say."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     first = rng.normal(size=40)
     shown = pair_of(first, first + 3 + 0.1 * rng.normal(size=40), 20)
     assert shown.needed == 20
@@ -133,7 +134,7 @@ def test_two_systems_of_unknown_selection() -> None:
 
     200 runs; with a variance between systems that two of them can deny they held .90.
     """
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     held = 0
     for _ in range(200):
         effects = 0.2 * rng.normal(size=2)
@@ -156,7 +157,7 @@ def standings_of(human: FloatArray, estimates: FloatArray | None = None) -> Comp
 @pytest.mark.parametrize("rating", [1.0, 5.0])
 def test_a_system_with_one_rating(rating: float) -> None:
     """Its mean is that rating, without an interval; so is each difference from it."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     human = rng.integers(1, 6, (3, 40)).astype(float)
     human[2, 1:] = np.nan
     human[2, 0] = rating
@@ -175,7 +176,7 @@ def test_a_system_with_one_rating(rating: float) -> None:
 
 def test_estimates_alone_are_for_systems_without_ratings() -> None:
     """They answer as soon as a system has none, and not before."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     estimates = rng.normal(3, 1, (3, 40))
     human = np.clip(np.round(estimates + rng.normal(size=(3, 40)) / 2), 1, 5)
     human[2] = np.nan
@@ -193,7 +194,7 @@ def test_items_of_one_source_are_no_evidence_of_their_own(sources: int) -> None:
 
     With items as if each were drawn by itself it was .10 to .38.
     """
-    rng = np.random.default_rng(sources)
+    rng = default_rng(sources)
     shown = 0
     n = 5 * sources
     for _ in range(200):

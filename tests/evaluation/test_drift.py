@@ -6,6 +6,7 @@ from math import erfc, sqrt
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from command_line import headlines, json_of, jsonl, run, run_well
 from refless.commands.validate.findings import drift_lines, drift_sections
@@ -129,7 +130,7 @@ def test_nulls(alike: bool) -> None:
     """
     said = []
     for seed in range(RUNS):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         values, quality = rated(rng)
         if not alike:
             values = values + rng.normal(0, 0.5, values.shape[1])
@@ -186,7 +187,7 @@ def falling(
 )
 def test_what_is_there_is_said(change, start: str) -> None:
     """A careless, a constant, a strict and a tiring rater are named; a common fall is told."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     values, quality = rated(rng, 150)
     when = times_of(rng, values, blocks=False)
     changed = change(values, rng, when)
@@ -209,7 +210,7 @@ def test_of_two_raters_nobody_follows_less() -> None:
 
 def test_what_is_tested_is_what_is_printed() -> None:
     """A rater of half the range agrees as well as others, whose ratings rise twice as much."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     values, _ = rated(rng, 300)
     values[:, 2] = 3 + (values[:, 2] - 3) / 2
     found = studied(pool_of(values))
@@ -225,7 +226,7 @@ def test_what_is_tested_is_what_is_printed() -> None:
 
 def test_errors_drift() -> None:
     """One rating a text: only the estimates can tell that ratings fall."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     quality = rng.normal(size=200)
     when = rng.permutation(200) * 1.0
     values = (quality + rng.normal(0, 0.3, 200) - when / 200)[:, None]
@@ -269,7 +270,7 @@ def test_times_that_are_none(tmp_path) -> None:
 
 def test_validate_tells(tmp_path) -> None:
     """On the terminal and on the page what is shown, in JSON all of it."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     values, _ = rated(rng)
     values[:, 2] = 3.0
     rows = [

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from refless.data.records import Predictions
 from refless.evaluation.held_out import agreement
@@ -30,7 +31,7 @@ def judged(human, predicted, group=(), reason=None) -> Predictions:
 
 
 def sample(n: int, *, seed: int = 0, grouped: bool = False) -> Predictions:
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     human = np.round(rng.random(n), 1)
     predicted = np.where(
         rng.random(n) < 0.2, np.nan, np.round(human + rng.normal(size=n), 1)
@@ -84,7 +85,7 @@ def test_correlations_and_intervals_belong_together():
 def test_row_order_does_not_matter(seed, n, grouped):
     """Shuffled rows give the same numbers, bit for bit, with and without groups."""
     table = sample(n, seed=seed, grouped=grouped)
-    order = np.random.default_rng(seed + 1).permutation(n)
+    order = default_rng(seed + 1).permutation(n)
     first = repr(agreement(table, resamples=60))
     assert repr(agreement(permuted(table, order), resamples=60)) == first
 
@@ -102,7 +103,7 @@ def test_the_seed_matters_and_zero_is_a_seed():
 def test_groups_are_drawn_whole():
     """Five copies of each text in one group say no more than one: a wider interval than apart."""
     human = np.repeat(np.linspace(0, 1, 30), 5)
-    predicted = np.repeat(np.random.default_rng(0).random(30), 5)
+    predicted = np.repeat(default_rng(0).random(30), 5)
     apart = agreement(judged(human, predicted)).mse_interval
     names = [f"g{i // 5}" for i in range(150)]
     together = agreement(judged(human, predicted, names)).mse_interval

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from records import estimated, fixed, split_of
@@ -34,7 +36,7 @@ POOL = simulate(90, seed=4).pool
 ALONE = np.arange(90)
 SOURCES = np.unique(POOL.sources, return_inverse=True)[1].astype(np.int64)
 ALWAYS = BLEUNeighbors(tau=0.2, min_neighbors=0, max_fraction=1.0)
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 HUMAN = RNG.standard_normal(100)
 NEAR = HUMAN + RNG.standard_normal(100)
 FAR = HUMAN + 3 * RNG.standard_normal(100)
@@ -70,10 +72,10 @@ def test_whole_pool_is_that_of_held_out(
     deal = split(POOL, groups)
     found, method = estimator.cross_validated(POOL, groups, deal.blocks)
     np.testing.assert_array_equal(found.values, estimator.held_out(POOL, groups).values)
-    np.testing.assert_allclose(method.estimates[0], found.values, atol=1e-12)
+    assert_allclose(method.estimates[0], found.values, atol=1e-12)
     if isinstance(estimator, BLEUNeighbors):
         apart = estimator.held_out(POOL, deal.blocks).values
-        np.testing.assert_allclose(method.estimates[1], apart, atol=1e-12)
+        assert_allclose(method.estimates[1], apart, atol=1e-12)
 
 
 @pytest.mark.parametrize("estimator", [BLEUNeighbors(), ALWAYS])
@@ -86,7 +88,7 @@ def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
     held = method.without(rows)
     assert np.isnan(held[0, deal.part == 3]).all()
     slow = estimator.held_out(POOL.take(rows), SOURCES[rows]).values
-    np.testing.assert_allclose(held[0, rows], slow, atol=1e-12)
+    assert_allclose(held[0, rows], slow, atol=1e-12)
 
 
 def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
@@ -104,7 +106,7 @@ def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
     )
     alone = exact(kernel[np.ix_(kept, kept)].copy(), noise[kept], y[kept])
     slow = alone.precision().held_out(groups[kept])
-    np.testing.assert_allclose(quick, slow, atol=1e-10)
+    assert_allclose(quick, slow, atol=1e-10)
 
 
 def test_baselines_without_a_part() -> None:
@@ -126,7 +128,7 @@ def test_baselines_without_a_part() -> None:
     ]
     assert list(left) == names
     others = POOL.human[rows].sum() - POOL.human[rows]
-    np.testing.assert_allclose(left["constant"][0, rows], others / (len(rows) - 1))
+    assert_allclose(left["constant"][0, rows], others / (len(rows) - 1))
     for name, held in left.items():
         assert np.isnan(held[0]).sum() == 90 - len(rows), name
         assert np.abs(held[0] - found[name].estimates[0])[rows].max() < 0.5, name
@@ -156,7 +158,7 @@ def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
 @pytest.mark.parametrize(("freedom", "least"), [(4, 0.92), (5, 0.93), (math.inf, 0.95)])
 def test_intervals_of_the_mse_of_heavy_tails(freedom: float, least: float) -> None:
     """Errors with Student's t of 4 and 5 degrees of freedom: it was .88 and .91 (n 100)."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     true = freedom / (freedom - 2) if freedom < math.inf else 1.0
     kept = []
     for _ in range(400):
@@ -380,7 +382,7 @@ def test_what_learns_is_less_certain_than_what_does_not() -> None:
 
 def test_without_signal_no_correlation_is_expected() -> None:
     """40 pools of shuffled ratings: over single texts the mean is far below 0, here not."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     found = []
     for _ in range(40):
         order = rng.permutation(90)
@@ -408,7 +410,7 @@ def baselines_of(human: np.ndarray) -> np.ndarray:
 def test_no_difference_of_correlations_of_few_texts(n: int, told: bool) -> None:
     """Their intervals hold too seldom, and were as wide as [-1.485, 2.218]; errors stay."""
     human = np.arange(n) + 0.0
-    noise = np.random.default_rng(0).normal(size=(2, n))
+    noise = default_rng(0).normal(size=(2, n))
     first, second = (fixed(human, human + 3 * column) for column in noise)
     found = difference("spearman", first, second)
     assert math.isnan(found.value) != told

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.stats import ks_2samp
 
 from command_line import Ran, headlines, jsonl, run, too_wide
@@ -43,7 +44,7 @@ def _with(pool: RatedPool, scores: FloatArray) -> RatedPool:
 
 def drawn(n: int, seed: int) -> RatedPool:
     """Texts of their own sources, whose ratings follow a judge's five grades."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     scores = rng.integers(1, 6, n).astype(np.float64)
     return pool_of(scores, scores + rng.normal(size=n), [f"s{i}" for i in range(n)])
 
@@ -59,7 +60,7 @@ def shift(
 def test_broken_judges_are_caught(name: str) -> None:
     """Each is seen from 60 outputs on; the same scores as they were are not."""
     rated = drawn(60, 0)
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     scores = rng.integers(1, 6, 60).astype(np.float64)
     assert not shift(rated, scores).shifted
     assert shift(rated, BROKEN[name](scores)).shifted
@@ -74,7 +75,7 @@ def test_what_is_seen() -> None:
     same = shift(rated, np.full(40, 4.0))
     assert (same.equal, same.n_outside, same.outside) == (4.0, 0, False)
     assert np.isnan(shift(rated, np.full(9, 4.0)).equal)
-    values = np.random.default_rng(0).normal(size=100)
+    values = default_rng(0).normal(size=100)
     other = shift(pool_of(values[:60], values[:60], [""] * 60), values[60:] + 0.4)
     assert other.p == pytest.approx(
         ks_2samp(values[:60], values[60:] + 0.4).pvalue, rel=0.3
@@ -94,7 +95,7 @@ def test_scores_of_one_source_count_together() -> None:
 
 def test_false_alarms_of_any_scores() -> None:
     """Scores of one kind are called shifted in at most 1 % of 400 draws, few or many."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     alarms = 0
     for n, m in [(20, 20), (40, 10), (40, 200), (300, 40)] * 100:
         both = rng.normal(size=n + m)
@@ -130,7 +131,7 @@ def test_real_judges() -> None:
         {"text": row["text"], "rating": 1, "source": row["article"]} for row in rows
     ]
     pool = read_pool(texts, Reading()).pool
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     honest = 0
     missed = []
     for judge in JUDGES:
@@ -154,12 +155,10 @@ def test_real_judges() -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rated headlines, and outputs whose judge is honest, has another scale, or is the rating."""
     where = tmp_path_factory.mktemp("judges")
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     rated: list[dict[str, object]] = []
     outputs: list[dict[str, object]] = []
-    texts = (
-        np.random.default_rng(0).permutation(headlines(140)).tolist()
-    )  # all of one kind
+    texts = default_rng(0).permutation(headlines(140)).tolist()  # all of one kind
     for i, text in enumerate(texts):
         judge = int(rng.integers(1, 6))
         rating = int(np.clip(judge + rng.integers(-1, 2), 1, 5))

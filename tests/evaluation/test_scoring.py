@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
@@ -102,7 +103,7 @@ def test_few_sources_are_told(sources: int) -> None:
 
     For outputs on the rated sources the errors of texts that are left out alone count.
     """
-    rng = np.random.default_rng(sources)
+    rng = default_rng(sources)
     inside = 0
     widths = []
     for _ in range(60):
@@ -126,7 +127,7 @@ def test_few_sources_are_told(sources: int) -> None:
 
 def test_these_outputs() -> None:
     """Of these alone their own scatter is no error."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     estimates = rng.normal(size=50)
     errors = Residuals(values=0.5 * rng.normal(size=80))
     texts = Outputs(ids=numbered(50), texts=("x",) * 50)
@@ -143,7 +144,7 @@ def test_these_outputs() -> None:
 
 def test_the_mean_of_a_rated_system_moves_by_its_effect() -> None:
     """Slow twin: the mean of its estimates, and its held-out errors drawn towards 0."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     systems = ("a",) * 30 + ("b",) * 40
     errors = rng.normal(size=70) / 20 + np.repeat([0.1, -0.1], [30, 40])
     texts = Outputs(

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from records import fixed
 from refless.data.human import pool_of
@@ -41,7 +42,7 @@ def drawn(
 
 def test_against_loops() -> None:
     """Each annotator on the texts that others rated too and that have an estimate."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     table, values = drawn(rng, 60, 4, 2)
     table[0, 1:] = np.nan
     values[:5] = np.nan
@@ -71,7 +72,7 @@ def test_against_loops() -> None:
 
 
 def level(seed: int, **how: int) -> VersusAnnotators:
-    table, values = drawn(np.random.default_rng(seed), **how)
+    table, values = drawn(default_rng(seed), **how)
     found = beside(pool_from(table), values)
     assert found is not None
     return found
@@ -103,7 +104,7 @@ def test_nobody_to_compare_with() -> None:
 
 def test_constant_estimates_are_undefined() -> None:
     """They rank nothing, so no difference is known."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     table, _ = drawn(rng, 30, 3, 3)
     found = beside(pool_from(table), np.ones(30))
     assert found is not None
@@ -114,7 +115,7 @@ def test_constant_estimates_are_undefined() -> None:
 def test_no_difference_of_correlations_is_beyond_two() -> None:
     """Two people and six texts: the interval holds all there is on one side, and nothing else."""
     for seed in range(5):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         found = beside(
             pool_from(rng.integers(1, 6, (6, 2)).astype(float)), rng.random(6)
         )
@@ -125,7 +126,7 @@ def test_no_difference_of_correlations_is_beyond_two() -> None:
 
 def test_groups_leave_together() -> None:
     """Copies of every text in one group with it: about as wide as without them."""
-    table, values = drawn(np.random.default_rng(2), 80, 4, 3)
+    table, values = drawn(default_rng(2), 80, 4, 3)
     twice = np.repeat(np.arange(80), 2)
     groups = np.repeat(np.arange(80), 2)
     once = beside(pool_from(table), values)

@@ -9,6 +9,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.cuda.is_available():
     pytest.skip("torch finds no graphics card", allow_module_level=True)
 
+from numpy.testing import assert_allclose, assert_array_equal
+
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, numbered
 from refless.estimators.gp import GaussianProcess
@@ -47,12 +49,12 @@ def test_vectors_of_tokens(model: str, layer: int) -> None:
     cpu = Encoder(model=model, layer=layer, device="cpu").embed(some)
     card = Encoder(model=model, layer=layer, device="cuda")
     found = card.embed(some)
-    np.testing.assert_allclose(
+    assert_allclose(
         found.vectors,
         cpu.vectors,
         **CLOSE,
     )
-    np.testing.assert_array_equal(
+    assert_array_equal(
         found.vectors,
         card.embed(some).vectors,
     )
@@ -65,12 +67,12 @@ def test_vectors_of_sentences(model: str) -> None:
     card = Encoder(model=model, device="cuda")
     half = Encoder(model=model, device="cuda", precision="bfloat16")
     wanted = cpu.sentences(some)
-    np.testing.assert_allclose(
+    assert_allclose(
         card.sentences(some),
         wanted,
         **CLOSE,
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         half.sentences(some),
         wanted,
         atol=0.03,
@@ -102,12 +104,12 @@ def test_bertscore_as_a_kernel(model: str) -> None:
     wanted = BertScore(model=model, device="cpu").prepare(rated).similarities(outputs)
     card = BertScore(model=model, device="cuda").prepare(rated)
     found = card.similarities(outputs)
-    np.testing.assert_allclose(
+    assert_allclose(
         found,
         wanted,
         **CLOSE,
     )
-    np.testing.assert_array_equal(
+    assert_array_equal(
         found,
         card.similarities(outputs),
     )
@@ -124,7 +126,7 @@ def test_bertscore_with_references(model: str) -> None:
         BERTScore(model=model, device=device).score(outputs)
         for device in ("cpu", "cuda")
     ]
-    np.testing.assert_allclose(
+    assert_allclose(
         scores[0].segments,
         scores[1].segments,
         **CLOSE,
@@ -138,7 +140,7 @@ def test_the_gaussian_process(model: str, tmp_path: Path) -> None:
     cpu = GaussianProcess(encoder=model, device="cpu").fit(pool)
     card = GaussianProcess(encoder=model, device="cuda").fit(pool)
     found = card.predict(asked)
-    np.testing.assert_allclose(
+    assert_allclose(
         found,
         cpu.predict(asked),
         atol=1e-3,
@@ -149,7 +151,7 @@ def test_the_gaussian_process(model: str, tmp_path: Path) -> None:
         tmp_path / "gp.safetensors",
     )
     again = load(tmp_path / "gp.safetensors")
-    np.testing.assert_allclose(
+    assert_allclose(
         again.predict(asked),
         found,
         atol=1e-9,
@@ -164,16 +166,14 @@ def test_ratpred(tmp_path: Path) -> None:
     assert card.trained.networks[0].device == "cuda"
     assert card.signature().get("device") == "cuda"
     found = card.predict(asked)
-    np.testing.assert_array_equal(
-        found, RatPred(**SMALL, device="cuda").fit(pool).predict(asked)
-    )
+    assert_array_equal(found, RatPred(**SMALL, device="cuda").fit(pool).predict(asked))
     save(
         card,
         tmp_path / "net.safetensors",
     )
     opened = load(tmp_path / "net.safetensors")
     assert opened.trained.networks[0].device == "cuda"
-    np.testing.assert_array_equal(
+    assert_array_equal(
         opened.predict(asked),
         found,
     )
@@ -187,7 +187,7 @@ def test_ratpred_on_either_device() -> None:
     moved = model_in({**described, "about": about}, trained.weights())
     assert moved.networks[0].device == "cpu"
     pairs = trained.reader.pairs((), texts(3_000, seed=8))
-    np.testing.assert_allclose(
+    assert_allclose(
         trained.predict(pairs),
         moved.predict(pairs),
         **CLOSE,

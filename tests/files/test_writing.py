@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from refless.files.writing import check_writable, write_atomic
-from refless.registry.errors import InputError
+from refusals import bad_input
 
 POSIX = pytest.mark.skipif(
     sys.platform == "win32", reason="POSIX permissions and links"
@@ -37,7 +37,7 @@ def test_a_failure_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"cannot be written \(No space left"):
+    with bad_input(r"cannot be written \(No space left"):
         write_atomic(str(path), "after")
     assert path.read_text() == "before"
     assert [*tmp_path.iterdir()] == [path]
@@ -47,7 +47,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     """A missing folder is an input error that names the path."""
     path = str(tmp_path / "none" / "o.json")
     for fails in (partial(write_atomic, data="x"), check_writable):
-        with pytest.raises(InputError, match="check that the folder exists") as caught:
+        with bad_input("check that the folder exists") as caught:
             fails(path)
         assert caught.value.path == path
 
@@ -61,7 +61,7 @@ def test_a_look_at_whether_a_file_can_be_written(tmp_path: Path) -> None:
     check_writable(str(path))
     assert (path.read_text(), [*tmp_path.iterdir()]) == ("before", [path])
     check_writable(os.devnull)
-    with pytest.raises(InputError, match="the file cannot be written"):
+    with bad_input("the file cannot be written"):
         check_writable(str(tmp_path))
 
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
+from numpy.testing import assert_allclose
 
 from refless.metrics.kernels import KERNELS
 from refless.metrics.kernels.bleu import BleuStar, PreparedBleu, bleu_star
 from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.text.ngrams import Shape
+from refusals import bad_usage
 from slow_twins import gram_cosine, table
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
@@ -84,7 +85,7 @@ def test_the_loop_equals_its_twin(
     """On all of Unicode, short texts, repeated n-grams, any orders, clipped and not."""
     found = PreparedBleu.build(rated, shape).similarities(texts)
     assert found.shape == (len(texts), len(rated))
-    np.testing.assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
+    assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
 
 
 @given(st.lists(NLTK_TEXT, max_size=4), st.lists(NLTK_TEXT, max_size=4))
@@ -94,10 +95,8 @@ def test_the_default_is_nltk_on_raw_strings(texts: list[str], rated: list[str]) 
         [nltk_bleu(x, s) for x, s in product(texts, rated)], dtype=np.float64
     )
     found = PreparedBleu.build(rated, Shape()).similarities(texts)
-    np.testing.assert_allclose(found.ravel(), wanted, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(
-        twins(texts, rated, Shape()).ravel(), wanted, rtol=0, atol=1e-9
-    )
+    assert_allclose(found.ravel(), wanted, rtol=0, atol=1e-9)
+    assert_allclose(twins(texts, rated, Shape()).ravel(), wanted, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("tokens", ["words", "13a"])
@@ -112,7 +111,7 @@ def test_other_tokens(
     pool = [" ".join(s) for s in rated]
     prepared = PreparedBleu.build(pool, shape)
     found = prepared.similarities(outputs)
-    np.testing.assert_allclose(found, twins(outputs, pool, shape), rtol=0, atol=1e-9)
+    assert_allclose(found, twins(outputs, pool, shape), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_very_long_texts_overflow_no_counter(
     rated = ["a", "aaaa", "aaaaaaa", "aa ab", other, "ab" * 700]
     texts = [long, "a" * 3_000, "aaaaaa", "ba" * 600, "aaa"]
     found = PreparedBleu.build(rated, shape).similarities(texts)
-    np.testing.assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
+    assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
 
 
 def cosines(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
@@ -156,11 +155,11 @@ def test_the_cosine_equals_its_twin(
     """On all of Unicode, short texts, repeated n-grams, any orders; only with clipping."""
     prepared = PreparedBleu.build(rated, shape)
     if not shape.clip:
-        with pytest.raises(UsageError, match="needs clipping"):
+        with bad_usage("needs clipping"):
             prepared.cosine(texts)
         return
     found = prepared.cosine(texts)
-    np.testing.assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
+    assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
 
 
 @given(
@@ -174,7 +173,7 @@ def test_the_cosine_of_other_tokens(
     """Whatever the tokens."""
     shape = Shape(tokenize=tokenize, low=1, high=3)
     found = PreparedBleu.build(rated, shape).cosine(texts)
-    np.testing.assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
+    assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
 
 
 @example(["aaaa", "aaaaaaaaa"], (2, 4))
@@ -191,7 +190,7 @@ def test_the_cosine_is_positive_semi_definite(
     assert np.linalg.eigvalsh(found)[0] > -1e-12
     np.testing.assert_array_equal(found, found.T)
     own = [float(len(text) >= orders[1]) for text in texts]
-    np.testing.assert_allclose(np.diag(found), own, rtol=0, atol=1e-12)
+    assert_allclose(np.diag(found), own, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1_023, 1_024, 70_000])
@@ -203,9 +202,7 @@ def test_cosines_of_long_texts_overflow_no_counter(length: int) -> None:
     for orders in ((1, 3), (2, 4)):
         shape = Shape(low=orders[0], high=orders[1])
         found = PreparedBleu.build(rated, shape).cosine(texts)
-        np.testing.assert_allclose(
-            found, cosines(texts, rated, shape), rtol=0, atol=1e-12
-        )
+        assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_027, 2_053])
@@ -217,9 +214,7 @@ def test_packed_counters_give_way_where_they_would_overflow(length: int) -> None
         for clip in (True, False):
             shape = Shape(low=1, high=3, clip=clip)
             found = PreparedBleu.build(rated, shape).similarities(texts)
-            np.testing.assert_allclose(
-                found, twins(texts, rated, shape), rtol=0, atol=1e-12
-            )
+            assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-12)
 
 
 def test_without_clipping_a_short_rated_text_is_matched_more_than_1023_times() -> None:
@@ -230,7 +225,7 @@ def test_without_clipping_a_short_rated_text_is_matched_more_than_1023_times() -
             ["a" * 5_000, "aaaab" * 400]
         )
         wanted = twins(["a" * 5_000, "aaaab" * 400], rated, shape)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+        assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
 def test_without_texts_there_are_no_similarities() -> None:
@@ -269,7 +264,7 @@ def test_settings_tell_everything_but_tau() -> None:
     signed = Signature("x").plus(**kernel.settings())
     assert str(signed) == "x|tok:words|n:1-4|clip:no"
     assert kernel.default_tau == 0.08  # section 4 of the paper
-    with pytest.raises(UsageError, match="tokenize must be one of"):
+    with bad_usage("tokenize must be one of"):
         BleuStar(tokenize="nothing")
 
 

@@ -27,8 +27,9 @@ from refless.cli.flags import flags_of
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 from refless.registry.dialect import command_line
-from refless.registry.errors import InputError, RefLessError, UsageError
+from refless.registry.errors import RefLessError
 from refless.report.result import Result
+from refusals import bad_input, bad_usage
 from rows import Frame, columns_of
 
 QUICK = 60  # resamples
@@ -179,22 +180,19 @@ def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> Non
     for kind in ("json", "jsonl", "csv", "md"):
         with command_line(flags_of(function_of(words[0]))):
             result.save(tmp_path / f"x.{kind}")
-        written = (tmp_path / f"x.{kind}").read_text(encoding="utf-8")
+        written = (tmp_path / f"x.{kind}").read_text("utf-8")
         printed = run(*words, "--format", kind)
         if kind == "json":
             assert name != "explain" or unnoted(json.loads(written)) == printed.found
         else:
             assert name != "explain" or written == printed.out
-    assert (
-        json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
-        == result.to_dict()
-    )
+    assert json.loads((tmp_path / "x.json").read_text("utf-8")) == result.to_dict()
     result.save(tmp_path / "x.html")
-    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    page = (tmp_path / "x.html").read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "<h1>" in page
     assert page == result.content("html")
-    lines = (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "x.jsonl").read_text("utf-8").splitlines()
     assert len(lines) == len(result.rows())
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "x.csv",
@@ -266,7 +264,7 @@ def test_estimators_of_ones_own(folder: Path) -> None:
     printed = run(*shlex.split(both.command)[1:], "--format", "json")
     assert printed.found == unnoted(both.to_dict())
     assert given.get_params()["threads"] is None
-    with pytest.raises(UsageError, match="fit"):
+    with bad_usage("fit"):
         given.predict(["a text"])
 
 
@@ -296,7 +294,7 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
     lines = [
         f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))
     ]
-    path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
+    path.write_text("text\trating\tsecond\n" + "\n".join(lines), "utf-8")
     found = refless.validate(path, estimator="bleu-neighbors", **more)
     again = run_well(*shlex.split(found.command)[1:], "--format", "json")
     assert again.found == unnoted(found.to_dict())
@@ -325,7 +323,7 @@ def test_frames(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows in the library that is there; without one, what to install."""
     found = refless.explain(rated=folder / "rated.jsonl", id="t001", most=4)
     monkeypatch.setattr("refless.report.result.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip install pandas"):
+    with bad_usage("pip install pandas"):
         found.to_frame()
     polars = SimpleNamespace(DataFrame=lambda rows: ("polars", rows))
     monkeypatch.setitem(sys.modules, "polars", polars)
@@ -377,9 +375,7 @@ def test_what_parameters_take_is_declared(name: str) -> None:
         wrong: list[Any] = [end + step for end, step in ends if end is not None]
         wrong += ["nonsense"] if one.about.choices else []
         for value in wrong:
-            with pytest.raises(
-                UsageError, match=f"^{one.name} must be .*[,;] got '?{value}"
-            ):
+            with bad_usage(f"^{one.name} must be .*[,;] got '?{value}"):
                 function(**{**needed, one.name: value})
 
 
@@ -401,19 +397,15 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     """Keywords in Python, flags on the command line."""
     rated = str(folder / "rated.jsonl")
     outputs = str(folder / "outputs.jsonl")
-    with pytest.raises(UsageError, match=r"^columns: no role 'txt'"):
+    with bad_usage(r"^columns: no role 'txt'"):
         refless.score(outputs, rated, columns={"txt": "a"})
-    with pytest.raises(InputError, match=r"no column 'gpt4' \(score_column\)"):
+    with bad_input(r"no column 'gpt4' \(score_column\)"):
         refless.validate(rated, score_column="gpt4")
     ran = run("validate", rated, "--score-column", "gpt4")
     assert "no column 'gpt4' (--score-column)" in ran.err
-    with pytest.raises(
-        InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"
-    ):
+    with bad_input(r"name it with columns=\{'text': 'NAME'\}, one text"):
         refless.validate([{"txt": "a", "rating": 1}])
-    with pytest.raises(
-        InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"
-    ):
+    with bad_input(r"name it with columns=\{'text': 'NAME'\}, one text"):
         refless.read_pool([{"txt": "a", "rating": 1}])
     assert "Of each `score_column`: " in (inspect.getdoc(refless.judge) or "")
     assert "Of each --score-column: " in run("judge", "--help").out
@@ -422,31 +414,29 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
 def test_wrong_values_are_told(folder: Path) -> None:
     """The errors of the command line, as exceptions."""
     rated = folder / "rated.jsonl"
-    with pytest.raises(UsageError, match=r"^resamples must be 40 or more"):
+    with bad_usage(r"^resamples must be 40 or more"):
         refless.metric(rated, "bleu", resamples=3)
-    with pytest.raises(UsageError, match="no estimator 'nonsense'"):
+    with bad_usage("no estimator 'nonsense'"):
         refless.validate(rated, estimator="nonsense")
-    with pytest.raises(UsageError, match="tau must be from 0 to 1, got 2"):
+    with bad_usage("tau must be from 0 to 1, got 2"):
         refless.validate(rated, estimator="bleu-neighbors:tau=2")
     for scale in ("1 6", (1,), 5, ("low", "high")):
-        with pytest.raises(
-            UsageError, match=r"scale must be two numbers.*such as \(1, 5\); got"
-        ):
+        with bad_usage(r"scale must be two numbers.*such as \(1, 5\); got"):
             refless.validate(rated, scale=scale)
     for texts in (["a text."], ["文"], "a text " * 999, {"a text"}):
         with pytest.raises(
             RefLessError, match=r"texts alone are given as \{'text': \[...\]\}"
         ):
             refless.score(texts, rated)
-    with pytest.raises(InputError, match="no such file"):
+    with bad_input("no such file"):
         refless.validate(folder / "nowhere.jsonl")
-    with pytest.raises(InputError, match="no column for the rating"):
+    with bad_input("no column for the rating"):
         refless.validate([{"text": "a", "mark": 3}])
     for name, said in (
         ("x.htm", "the ending must be"),
         ("no/x.json", "there is no folder"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with bad_usage(said):
             refless.explain(rated=rated, id="t001").save(folder / name)
     with pytest.raises(TypeError):
         refless.validate()

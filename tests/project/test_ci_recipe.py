@@ -84,7 +84,7 @@ def test_the_workflow(
 def test_the_action(verdict: str, tmp_path: Path) -> None:
     """The same with the arguments as one text; the verdict is an output."""
     (tmp_path / "evals.json").write_text(evals(verdict))
-    commands = script((ROOT / "action.yml").read_text(encoding="utf-8"))
+    commands = script((ROOT / "action.yml").read_text("utf-8"))
     ran = done(commands, tmp_path, ARGUMENTS="evals.json --baseline 'v1'")
     assert ran.returncode == STATUSES[verdict], ran.stderr
     assert (tmp_path / "outputs.txt").read_text() == f"verdict={verdict}\n"
@@ -93,6 +93,6 @@ def test_the_action(verdict: str, tmp_path: Path) -> None:
 def test_a_wrong_call_fails(tmp_path: Path) -> None:
     """Status 2 of wrong usage is the job's too."""
     (tmp_path / "evals.json").write_text(evals("passed"))
-    commands = script((ROOT / "action.yml").read_text(encoding="utf-8"))
+    commands = script((ROOT / "action.yml").read_text("utf-8"))
     ran = done(commands, tmp_path, ARGUMENTS="evals.json --baseline v9")
     assert ran.returncode == 2

@@ -126,13 +126,11 @@ NAMED = {"sklearn": "scikit-learn"}  # imports that their packages do not name
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "quality.md"])
 def test_what_first_pages_import_is_there(page: Path) -> None:
     """Python's own, what refless needs, or what the page says how to install."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     there = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]} | {
         "refless"
     }  # type: ignore[index]
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text("utf-8")
     code = "\n".join(blocks(page, "python"))
     for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.MULTILINE):
         package = NAMED.get(name, name)
@@ -142,7 +140,7 @@ def test_what_first_pages_import_is_there(page: Path) -> None:
 
 def is_locked(*packages: str) -> bool:
     """Whether these have the versions that are locked."""
-    lock = "\n" + (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    lock = "\n" + (ROOT / "requirements-lock.txt").read_text("utf-8")
     return all(f"\n{name}=={version(name)} " in lock for name in packages)
 
 
@@ -219,21 +217,21 @@ def shows(page: Path) -> None:
 def test_links_lead_somewhere() -> None:
     """Files that a page links to are there, and so are headings that it links to."""
     for page in WRITTEN:
-        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
             if link.startswith(("https://", "http://")):
                 continue
             name, _, heading = link.partition("#")
             target = page.parent / name if name else page
             assert target.exists(), f"{page.name}: {link}"
             if heading:
-                text = target.read_text(encoding="utf-8").lower()
+                text = target.read_text("utf-8").lower()
                 named = re.sub("[,:]", "", text).replace(" ", "-")  # as GitHub does
                 assert f"#-{heading}\n" in named, f"{page.name}: {link}"
 
 
 def test_commands_are_documented() -> None:
     """Each command has a section, each exit status a row."""
-    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     for name in COMMANDS:
         assert f"\n## {name}\n" in text
     for status in (0, 1, 2, 3, 4, 130):
@@ -262,7 +260,7 @@ def test_pages_name_flags_that_there_are() -> None:
         flags = {*chain.from_iterable(one.flags for one in parameters_of(function))}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        for line in page.read_text(encoding="utf-8").splitlines():
+        for line in page.read_text("utf-8").splitlines():
             if not any(word in line for word in ELSEWHERE):
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line))
                 assert named <= own, f"{page.name}: {named - own}"
@@ -281,7 +279,7 @@ def test_few_sentences_are_long() -> None:
 
 def test_readme_is_short() -> None:
     """A page of a screen or two."""
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 90
 
 
 def test_threats_have_tests() -> None:
@@ -292,9 +290,7 @@ def test_threats_have_tests() -> None:
         re.MULTILINE,
     )
     named = {*re.findall(r"`(test_\w+)`", " ".join(rows))}
-    there = [
-        path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")
-    ]
+    there = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
     assert len(rows) >= 15
     assert {
         name for name in named if not any(f"def {name}(" in text for text in there)

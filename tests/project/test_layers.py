@@ -13,7 +13,7 @@ from refless.commands import COMMANDS, function_of
 from refless.commands.declared import parameters_of
 from source_code import MODULES, SOURCE, SourceFile, own_imports
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 MOST_LINES = 480  # of 88 columns
 DOORS = {
     "refless",

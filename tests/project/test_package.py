@@ -18,28 +18,26 @@ from refless.registry.version import INSTALLED_FROM
 
 def test_version_is_one_number() -> None:
     """pyproject.toml and the package name the same version."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert refless.__version__ == project["version"]
 
 
 def test_changelog_knows_the_version() -> None:
     """The version that is being built has an entry for users."""
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"## [{refless.__version__}]" in changelog
 
 
 def test_citation_names_the_version() -> None:
     """The citation names the version that is installed."""
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {refless.__version__}\n" in citation
 
 
 def test_install_lines_name_where_refless_is() -> None:
     """A clone until it is on PyPI: `INSTALLED_FROM` is the switch, and CONTRIBUTING.md turns it."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    text = "\n".join(page.read_text("utf-8") for page in pages)
     named = re.findall(r"pip install ([^`\n]*)", text)
     place = re.compile(r"(?<![\w/^])(refless|\.)(?=['\[ ]|$)")
     assert {*chain.from_iterable(map(place.findall, named))} == {INSTALLED_FROM}
@@ -56,7 +54,7 @@ def test_types_travel_along() -> None:
 def pinned(name: str) -> dict[str, str]:
     """The versions that a file of requirements names; of several by platform, the first."""
     found: dict[str, str] = {}
-    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / name).read_text("utf-8").splitlines():
         if match := re.match(r"([\w.-]+)==([\w.+-]+)", line):
             found.setdefault(match[1].lower(), match[2])
     return found
@@ -64,10 +62,8 @@ def pinned(name: str) -> dict[str, str]:
 
 def required() -> dict[str, str]:
     """Requirements with bounds of the package and the extras that scripts/test-oldest installs."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
-    script = (ROOT / "scripts" / "test-oldest").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    script = (ROOT / "scripts" / "test-oldest").read_text("utf-8")
     named = ",".join(re.findall(r"\.\[([\w,]+)\]", script)).split(",")
     lines = [*project["dependencies"]]
     extras = project["optional-dependencies"]
@@ -100,14 +96,14 @@ def test_locked_versions_are_within_the_bounds() -> None:
         if name == "torch":  # its build is of an index of its own
             continue
         assert packaging.SpecifierSet(bounds).contains(locked[name]), name
-    text = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    text = (ROOT / "requirements-lock.txt").read_text("utf-8")
     for block in re.split(r"\n(?=\w)", text)[1:]:
         assert "--hash=sha256:" in block, block[:60]
 
 
 def test_what_runs_weekly_is_there() -> None:
     """Each script of the workflow can be run; both with what is heavy are among them."""
-    text = (ROOT / ".github" / "workflows" / "weekly.yml").read_text(encoding="utf-8")
+    text = (ROOT / ".github" / "workflows" / "weekly.yml").read_text("utf-8")
     named = re.findall(r"^ +script: \[(.*)\]$", text, flags=re.MULTILINE)[0].split(", ")
     assert named == ["test-oldest", "test-oldest --neural", "test-clusters"]
     for line in named:
@@ -117,7 +113,7 @@ def test_what_runs_weekly_is_there() -> None:
 @pytest.mark.parametrize("name", ["test", "docs", "release"])
 def test_workflows_run_scripts(name: str) -> None:
     """Each calls the script of its name, and names the version of every action."""
-    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text("utf-8")
     assert f"- run: scripts/{name}\n" in text
     actions = re.findall(r"uses: \S+?@(\S+)", text)
     assert actions
@@ -159,7 +155,7 @@ def test_published_readme_has_no_dead_links(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     from long_description import long_description
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text("utf-8")
     assert not re.findall(r"\]\((?!https://)", long_description(text, ""))
     assert "Can I trust my judge?" in long_description(text, "")
     links = re.findall(

@@ -149,7 +149,7 @@ def test_movers_by_hand(movers, tmp_path: Path) -> None:
     (0 + 5 + 2 * 2.5) / 4 = 2.5. The best reference counts; without known words there is no score.
     """
     path = tmp_path / "plane.txt"
-    path.write_text("fox 0 0\ndog 3 4\nthe 100 100\n", encoding="utf-8")
+    path.write_text("fox 0 0\ndog 3 4\nthe 100 100\n", "utf-8")
     texts = ("The fox dog", "unknown")
     found = movers.s_wms(texts, (("fox", "unknown"), ("fox",)), str(path))
     assert found[0] == pytest.approx(math.exp(-2.5))

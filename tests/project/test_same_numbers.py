@@ -56,7 +56,7 @@ def files(folder: Path) -> Iterator[tuple[str, str]]:
     pl.DataFrame(KEPT).write_parquet(folder / "polars.parquet")
     FRAME.to_excel(folder / "workbook.xlsx", index=False)
     jsonl(folder / "lines.jsonl", KEPT)
-    (folder / "array.json").write_text(json.dumps(KEPT), encoding="utf-8")
+    (folder / "array.json").write_text(json.dumps(KEPT), "utf-8")
     for file in sorted(folder.iterdir()):
         yield file.name, str(file)
 

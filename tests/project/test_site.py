@@ -14,7 +14,7 @@ from site_files import dead_links, llms, pages, schemas
 
 def test_every_schema_has_a_link() -> None:
     """The page links to each schema that is written, and each is valid."""
-    page = (ROOT / "docs" / "schemas.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "schemas.md").read_text("utf-8")
     written = schemas()
     for name, schema in written.items():
         Draft202012Validator.check_schema(schema)

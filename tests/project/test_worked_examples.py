@@ -14,7 +14,7 @@ import pytest
 from command_line import jsonl, rated_rows, run_source
 from places import ROOT
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 EXAMPLES = ROOT / "tests" / "project" / "worked_examples"
 HEADER = re.compile(r"^--- (/dev/null|a/\S+)\n\+\+\+ b/(\S+)\n", re.MULTILINE)
 NEW = "/dev/null"
@@ -22,7 +22,7 @@ NEW = "/dev/null"
 
 def edits(example: str) -> list[tuple[str, bool, str]]:
     """File, whether it is new, and lines of each part of an example."""
-    text = (EXAMPLES / f"{example}.diff").read_text(encoding="utf-8")
+    text = (EXAMPLES / f"{example}.diff").read_text("utf-8")
     parts = HEADER.split(text)[1:]
     return [
         (parts[i + 1], parts[i] == NEW, parts[i + 2]) for i in range(0, len(parts), 3)
@@ -60,15 +60,9 @@ def source_with(*examples: str, folder: Path) -> Path:
             file = folder / name.removeprefix("src/")
             assert file.exists() != is_new, name
             file.parent.mkdir(exist_ok=True)
-            text = (
-                added(lines)
-                if is_new
-                else edited(lines, file.read_text(encoding="utf-8"))
-            )
-            file.write_text(text, encoding="utf-8")
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
+            text = added(lines) if is_new else edited(lines, file.read_text("utf-8"))
+            file.write_text(text, "utf-8")
+    project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     offer(folder, "refless", project["entry-points"])
     return folder
 
@@ -109,8 +103,8 @@ def offered(example: str, folder: Path, group: str, entry: str) -> Path:
     for name, is_new, lines in edits(example):
         if is_new:
             file = folder / "yours" / Path(name).name
-            file.write_text(added(lines), encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+            file.write_text(added(lines), "utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     offer(folder, "refless", project["project"]["entry-points"])
     name, value = entry.split(" = ")
     offer(folder, "yours", {f"refless.{group}": {name: value}})
@@ -182,7 +176,7 @@ def test_a_study(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
     assert (found["n"], found["n_different"]) == (3, 2)
-    assert "3 rated texts, 2 of them different" in page.read_text(encoding="utf-8")
+    assert "3 rated texts, 2 of them different" in page.read_text("utf-8")
 
 
 def test_a_role(tmp_path: Path) -> None:
@@ -198,9 +192,7 @@ def test_a_role(tmp_path: Path) -> None:
     assert "system, task, language" in ran(source, "score", "--help")
     records = source / "refless" / "data" / "records.py"
     lines = "     tasks: Strings = ()\n+    languages: Strings = ()\n"
-    records.write_text(
-        edited(lines, records.read_text(encoding="utf-8")), encoding="utf-8"
-    )
+    records.write_text(edited(lines, records.read_text("utf-8")), "utf-8")
     known = f"import refless; print(refless.read_pool('{path}').pool.take([2, 1]).languages)"
     assert python(source, known) == "('en', 'fr')"
 
@@ -210,12 +202,12 @@ def test_a_command_from_outside(tmp_path: Path) -> None:
     source = offered("study", tmp_path / "src", "commands", "repeats = yours:REPEATS")
     told = "from refless.registry.offered import Command\n"
     told += "REPEATS = Command('Count.', 'yours.run')\n"
-    (source / "yours" / "__init__.py").write_text(told, encoding="utf-8")
+    (source / "yours" / "__init__.py").write_text(told, "utf-8")
     for name in ("run.py", "result.py"):
         file = source / "yours" / name
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text("utf-8")
         text = text.replace("refless.commands.repeats.", "yours.")
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, "utf-8")
     assert "Count." in ran(source, "--help")
     path = jsonl(
         tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")]
@@ -247,7 +239,7 @@ def test_a_judge_page(tmp_path: Path) -> None:
     assert audit["measures"]["f1"]["value"] == pytest.approx(f1)
     answers = {use["purpose"]: use["answer"] for use in audit["uses"]}
     assert answers["catch failures"] == "no"  # TNR is 40 / 50, less than .9
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text("utf-8")
     assert ">F1<" in text
     assert "catch failures" in text
     assert "Open: its agreement with people lies" in text

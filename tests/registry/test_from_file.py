@@ -7,7 +7,8 @@ import pytest
 
 import refless
 from command_line import jsonl, rated_rows, run, run_well
-from refless.registry.errors import RefLessError, UsageError
+from refless.registry.errors import RefLessError
+from refusals import bad_usage
 
 FILE = """
 import dataclasses
@@ -85,7 +86,7 @@ def test_an_own_subclass(folder: Path) -> None:
     )
     assert str(sub.rows()) == str(ours.rows())  # NaN is not equal to itself
     assert "|file:" in str(sub.signature)
-    with pytest.raises(UsageError, match="Sub has no parameter 'neighbours'"):
+    with bad_usage("Sub has no parameter 'neighbours'"):
         refless.score(
             "outputs.jsonl", rated="rated.jsonl", estimator="sub.py:Sub:neighbours=1"
         )
@@ -107,7 +108,7 @@ def test_own_metrics(folder: Path) -> None:
     by_function = refless.metric("outputs.jsonl", metrics=words)
     scores = [run.overall.score for run in (*by_file.runs, *by_function.runs)]
     assert scores == [2.0, 0.5, 2.0]
-    with pytest.raises(UsageError, match="of the text alone has one parameter"):
+    with bad_usage("of the text alone has one parameter"):
         refless.metric("rated.jsonl", metrics="mine.py:overlap")
 
 
@@ -129,8 +130,7 @@ def test_estimators_that_cannot_be(folder: Path, spec: str, message: str) -> Non
     (folder / "bad.py").write_text("import math\n\noops\n")
     (folder / "worse.py").write_text("def (:\n")
     ran = run("validate", "rated.jsonl", "--scale", 1, 5, "--estimator", spec)
-    assert ran.code == 2
-    assert message in ran.err
+    assert ran.refuses(message)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,7 @@ def test_estimators_that_cannot_be(folder: Path, spec: str, message: str) -> Non
 def test_metrics_that_cannot_be(folder: Path, spec: str, message: str) -> None:
     """The same of metrics."""
     ran = run("metric", "outputs.jsonl", "-m", spec)
-    assert ran.code == 2
-    assert message in ran.err
+    assert ran.refuses(message)
 
 
 def test_files_of_strangers_run_nothing(folder: Path) -> None:

@@ -128,7 +128,7 @@ def test_formulas_are_text_where_asked(tmp_path: Path) -> None:
     read = [*csv.DictReader(io.StringIO(safe.out))]
     assert {row["system"] for row in read} == {"'=SUM(A1)"}
     assert {row["text"][:2] for row in read} == {"'-"}
-    assert (tmp_path / "o.csv").read_text(encoding="utf-8") == safe.out
+    assert (tmp_path / "o.csv").read_text("utf-8") == safe.out
 
 
 @given(st.lists(st.one_of(st.sampled_from(FORMULAS), st.text()), min_size=1))

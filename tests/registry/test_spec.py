@@ -12,8 +12,8 @@ from refless.metrics.kernels import KERNELS, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.protocol import METRICS, metric_of
-from refless.registry.errors import UsageError
 from refless.registry.spec import About, check, listed, parameters, parse, spec_of
+from refusals import bad_usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def test_parsing(text: str, made: Cake) -> None:
 )
 def test_what_cannot_be_honoured(text: str, message: str) -> None:
     """Named, with what would do."""
-    with pytest.raises(UsageError, match=message):
+    with bad_usage(message):
         parsed(text)
 
 
@@ -106,7 +106,7 @@ def test_checks_of_types() -> None:
         {"heat": "0.1"},
         {"sugar": float("nan")},
     ):
-        with pytest.raises(UsageError, match=next(iter(wrong))):
+        with bad_usage(next(iter(wrong))):
             Cake(**wrong)
     made = Cake(layers=np.int64(3), heat=np.float64(0.25), sugar=1)
     assert spec_of(made, CAKES) == "cake:layers=3,sugar=1,heat=0.25"

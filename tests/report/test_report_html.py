@@ -92,7 +92,7 @@ def report(folder: Path) -> str:
     """Of `validate`; written beside the JSON of the same run."""
     out = ("-o", folder / "trust.html", "-o", folder / "trust.json")
     run_well("validate", folder / "rated.jsonl", *SCALE, *NEIGHBORS, *out)
-    return (folder / "trust.html").read_text(encoding="utf-8")
+    return (folder / "trust.html").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def worth(folder: Path) -> str:
     """Of `score`."""
     rated = ("--rated", folder / "rated.jsonl", *SCALE)
     run_well("score", folder / "outputs.jsonl", *rated, "-o", folder / "worth.html")
-    return (folder / "worth.html").read_text(encoding="utf-8")
+    return (folder / "worth.html").read_text("utf-8")
 
 
 @pytest.fixture(params=["report", "worth"])
@@ -118,7 +118,7 @@ def test_answers_are_short(report: str, worth: str) -> None:
 
 def test_held_out_estimates_are_in_the_json(report: str, folder: Path) -> None:
     """A text each, in the raters' units; the picture has a dot for each that has an estimate."""
-    found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
+    found = json.loads((folder / "trust.json").read_text("utf-8"))
     held_out = found["held_out"]
     assert len(held_out) == found["n"] == 48
     assert {row["rating"] for row in held_out} <= {*np.arange(1, 5.25, 0.25).tolist()}
@@ -233,7 +233,7 @@ def test_every_way_to_judge(
     """Another group, and no estimate at all."""
     out = tmp_path / "any.html"
     run_well("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
-    Outline(out.read_text(encoding="utf-8"))
+    Outline(out.read_text("utf-8"))
 
 
 def test_size_for_many_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,7 +342,7 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
     run_well(
         "judge", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out
     )
-    text = out.read_text(encoding="utf-8")
+    text = out.read_text("utf-8")
     Outline(text)
     assert text.count('<article class="card') == 2
     assert "On these 48 texts" in text

@@ -16,8 +16,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
 
 import refless
+from refless.data.rows import rows_of
 from refless.data.tables import Columns, Reading, read_pool
 from refless.registry.errors import RefLessError
 from rows import column, only, without
@@ -57,11 +59,7 @@ def file_of(seed: int, n_rated: int = 150, n_outputs: int = 60) -> File:
     """A simulated study: three systems answer each item; the first items are rated."""
     pool = simulate(n_rated + n_outputs, seed=seed).pool
     ratings = np.asarray(pool.human) * (SCALE[1] - SCALE[0]) + SCALE[0]
-    columns = (pool.ids, pool.items, pool.sources, pool.systems, pool.texts)
-    rows = [
-        dict(zip(("id", "item", "source", "system", "text"), row, strict=True))
-        for row in zip(*columns, strict=True)
-    ]
+    rows = rows_of(pool)
     rated = [
         {**row, "rating": float(rating)}
         for row, rating in zip(rows, ratings[:n_rated], strict=False)
@@ -113,7 +111,7 @@ def copied_gate(seed: int) -> Answer:
 
 def shuffled(i: int, text: str) -> str:
     """The words in random order."""
-    return " ".join(np.random.default_rng(i).permutation(text.split()))
+    return " ".join(default_rng(i).permutation(text.split()))
 
 
 # Is B better than A?
@@ -144,7 +142,7 @@ def pairs(seed: int, n: int) -> Rows:
 
 def two_systems(seed: int, difference: float, n_rated: int, **more: Any) -> Answer:
     """A and B on 90 items, the first of which are rated; B is better by this much."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = pairs(seed, 90)
     for row in rows[: 2 * n_rated]:
         rating = 3 + difference * (row["system"] == "B") + rng.normal(0, 0.7)
@@ -156,7 +154,7 @@ def rated_by(
     seed: int, raters: int, *, shared: bool, difference: float = 0.0
 ) -> Answer:
     """Each output is rated by all raters of its system; some are stricter than others."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     severity = rng.normal(0, 0.4, (2, raters))
     rows = []
     for row in pairs(seed, 60):
@@ -175,7 +173,7 @@ def rated_by(
 
 def all_there_is(seed: int, *, n_rated: int) -> Answer:
     """These 96 items are the whole question; B is better on them by what all ratings say."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = pairs(seed, 96)
     ratings = np.clip(3 + rng.normal(0, 0.8, 192), *SCALE)
     truth = float((ratings[1::2] - ratings[::2]).mean())
@@ -195,7 +193,7 @@ HOLDS = {  # what a column of a file may hold, of a rated row
 
 def columns(seed: int, held: Mapping[str, str], named: str | None = None) -> Answer:
     """People's ratings are read, or an error asks where they are."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rated = file_of(seed, 60, 0).rated
     rows = without(rated, "rating")
     for row, known in zip(rows, rated, strict=True):
@@ -224,7 +222,7 @@ def judged(
 ) -> Answer:
     """A judge that changed between rated texts and outputs is named, and an honest one is not."""
     file = file_of(seed)
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     known = np.array([row["rating"] for row in file.rated])
     scores = [
         np.clip(np.rint(values + rng.normal(0, 0.8, len(values))), *SCALE)
@@ -264,7 +262,7 @@ def failed_calls(scores: np.ndarray) -> np.ndarray:
 def metrics(seed: int, good: float) -> Answer:
     """Five metrics, one of which knows something if `good` is above 0: it is named, or none is."""
     rated = file_of(seed, 120, 0).rated
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     for row in rated:
         row |= {f"m{i}": float(rng.normal()) for i in range(5)}
         row["m3"] += good * row["rating"]
@@ -287,7 +285,7 @@ def validated(
 
     `rival` is what is ahead, and is named; "" for whatever it is.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rated = [{**row, "rating": worth(row, rng)} for row in file_of(seed, 180, 0).rated]
     document = refless.validate(rated, scale=SCALE).document()
     first = document.notes[0].split(". ")[0]
@@ -387,7 +385,7 @@ def not_worse(rows: Rows, truth: float, margin: float = 0.0, **more: Any) -> Ans
 
 def one_of_new(seed: int) -> Answer:
     """Forty ratings of old and one of new tell nothing: whatever is shown is wrong."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     answers = []
     for shares in (STARS, PASSES):
         rows = versions(seed, drawn(rng, 40, shares), drawn(rng, 1, shares))
@@ -397,7 +395,7 @@ def one_of_new(seed: int) -> Answer:
 
 def gate_on_one(seed: int) -> Answer:
     """One rating of new, the best or the worst that there is, passes no gate and fails none."""
-    old = drawn(np.random.default_rng(seed), 40, STARS)
+    old = drawn(default_rng(seed), 40, STARS)
     files = [versions(seed, old, [rating]) for rating in SCALE]
     return silent(not_worse(rows, 0.0) for rows in files)
 
@@ -439,14 +437,14 @@ def all_fail(seed: int) -> Answer:
 
 def one_point_worse(seed: int) -> Answer:
     """Each item is exactly one point worse, which no spread of differences goes with."""
-    old = np.maximum(drawn(np.random.default_rng(seed), 30, STARS), 2)
+    old = np.maximum(drawn(default_rng(seed), 30, STARS), 2)
     rows = versions(seed, old, old - 1)
     return worst(not_worse(rows, -1.0, these_items=these) for these in (False, True))
 
 
 def nearly_all_pass(seed: int) -> Answer:
     """98 % pass of both, so that in many files all do: there is an interval, and 0 is in it."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     answers = []
     for n in (15, 30, 60):
         old, new = (drawn(rng, n, {0.0: 0.02, 1.0: 0.98}) for _ in "AB")
@@ -458,7 +456,7 @@ def nearly_all_pass(seed: int) -> Answer:
 
 def nearly_all_identical(seed: int) -> Answer:
     """85 % of the items have equal ratings, the others are as often better as worse."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     answers = []
     for n in (10, 15, 30):
         old = rng.choice([2.0, 3.0, 4.0], n)
@@ -472,7 +470,7 @@ def nearly_all_identical(seed: int) -> Answer:
 
 def one_output(seed: int) -> Answer:
     """All outputs are rated, and the third system has only one: its mean has no interval."""
-    ratings = drawn(np.random.default_rng(seed), 30, STARS)
+    ratings = drawn(default_rng(seed), 30, STARS)
     rows = versions(seed, ratings[:15], ratings[15:])
     rows.append(
         {
@@ -496,7 +494,7 @@ def one_output(seed: int) -> Answer:
 
 def half_rated(seed: int, difference: float, margin: float) -> Answer:
     """Of 80 items 20 are rated for both, 30 for A alone and 30 for B alone."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     quality = rng.normal(3, 0.5, 80)
     rows = pairs(seed, 80)
     for i, row in enumerate(rows):
@@ -513,7 +511,7 @@ def good_at_some_sources(seed: int) -> Answer:
     Such effects are what chance brings if there is no difference (signs of eight sources: p .73).
     Items that count as independent show one.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     effects = [1] * 5 + [-1] * 3
     rows = pairs(seed, 12 * len(effects))
     for i, row in enumerate(rows):
@@ -525,7 +523,7 @@ def good_at_some_sources(seed: int) -> Answer:
 
 def exactly_these(seed: int) -> Answer:
     """Everything that is asked about is rated: the answer is that number, without an interval."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     old = drawn(rng, 40, STARS)
     new = drawn(rng, 40, STARS)
     rows = versions(seed, old, new)
@@ -543,7 +541,7 @@ def unequal_chances(seed: int) -> Answer:
 
     Without the chances, rated items say the opposite of the truth.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = pairs(seed, 200)
     easy = rng.random(200) < 0.7
     chance = np.where(easy, 0.2, 0.8)
@@ -565,7 +563,7 @@ def others_each(seed: int, severity: Sequence[Ratings]) -> Answer:
 
     Such raters are what chance brings: t of their means is 1.1.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = pairs(seed, 60)
     for i, row in enumerate(rows):
         arm = int(row["system"] == "B")
@@ -577,7 +575,7 @@ def others_each(seed: int, severity: Sequence[Ratings]) -> Answer:
 
 def looks(seed: int, difference: float) -> Answer:
     """Twelve items are rated one after the other, with a look after each from the fourth on."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     old = rng.normal(3 - difference / 2, 0.5, 12).clip(*SCALE)
     new = rng.normal(3 + difference / 2, 0.5, 12).clip(*SCALE)
     files = [versions(seed, old[:n], new[:n], 12) for n in range(4, 13)]
@@ -612,7 +610,7 @@ def all_wins(seed: int) -> Answer:
 
 def verdicts_of_three(seed: int) -> Answer:
     """Three people say pass or fail of each text: judge and compare tell the same share."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = []
     for row in pairs(seed, 30):
         good = rng.random()
@@ -666,7 +664,7 @@ def captions(seed: int, images: Iterable[int]) -> Rows:
     vocabulary = sorted({*" ".join(pool.texts).lower().split()})
     rows = []
     for image in images:
-        rng = np.random.default_rng([seed, image])
+        rng = default_rng([seed, image])
         shown = rng.choice(vocabulary, 8, replace=False)
         ease = rng.normal(0, 0.4)
         for system in range(6):
@@ -725,7 +723,7 @@ def copies_of_bad(seed: int) -> Answer:
 
 def nobody_accepted(seed: int) -> Answer:
     """Ratings by lot: no output can do without a person, and no number of ratings is promised."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     file = file_of(seed)
     rated = [{**row, "rating": float(rng.integers(1, 6))} for row in file.rated]
     result = refless.score(file.outputs, rated, scale=SCALE, accept_above=3, **QUICK)
@@ -740,7 +738,7 @@ def nobody_accepted(seed: int) -> Answer:
 
 def beside_raters(seed: int, severity: Ratings) -> Any:
     """The result of `judge` for a judge that errs by nothing on average, beside such raters."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     quality = rng.normal(3, 0.6, 150)
     texts = simulate(150, seed=seed).pool.texts
     rows = []
@@ -781,7 +779,7 @@ def few_raters(seed: int) -> Answer:
 
 def scored_rows(seed: int, n: int) -> Rows:
     """Rows with a rating by lot, and a judge that is off by a point as often up as down."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = []
     for i, text in enumerate(simulate(n, seed=seed).pool.texts):
         rating = int(rng.integers(1, 6))
@@ -798,7 +796,7 @@ def blank_on_bad(seed: int) -> Answer:
     Every second row is rated, and the truth is the mean of all ratings of these very rows. So 95 %
     intervals for rows like them miss it in one file of 200.
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = scored_rows(seed, 300)
     truth = float(np.mean([row["rating"] for row in rows]))
     for i, row in enumerate(rows):
@@ -819,7 +817,7 @@ def chosen_labels(
 
     It is as often too kind as too strict, and by all rows it may filter single outputs.
     """
-    rows = choose(np.random.default_rng(seed), scored_rows(seed, 400))
+    rows = choose(default_rng(seed), scored_rows(seed, 400))
     result = refless.judge(rows, scale=SCALE, score_column="gpt4", resamples=40)
     audit = result.audits[0]
     said = " ".join(result.notes)
@@ -848,7 +846,7 @@ def mostly_disliked(rng: np.random.Generator, rows: Rows) -> Rows:
 
 def as_before(seed: int) -> Answer:
     """The judge is asked again: it says the same, or errs anew by as much up as down."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = scored_rows(seed, 100)
     same = only(rows, "id", "text", "gpt4")
     noise = rng.permutation([-1.0] * 20 + [0.0] * 60 + [1.0] * 20)
@@ -870,7 +868,7 @@ def plan_kept(seed: int) -> Answer:
     """So many ratings with this standard deviation tell the mean so exactly 4 times out of 5."""
     plan = refless.plan(sd=1.2, scale=SCALE, within=0.3, difference=1.0, seed=seed)
     goal = plan.goals[0]
-    ratings = np.random.default_rng(seed).normal(3, 1.2, (2000, goal.ratings))
+    ratings = default_rng(seed).normal(3, 1.2, (2000, goal.ratings))
     errors = ratings.std(axis=1, ddof=1) / math.sqrt(goal.ratings)
     reached = float(
         np.mean(2 * errors <= goal.within)

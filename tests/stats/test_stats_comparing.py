@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.random import default_rng
 from papers.williams import williams
 from scipy import stats
 
@@ -68,19 +69,17 @@ def exact_p(human, first, second):
 
 def test_permutation_against_all_permutations() -> None:
     """Drawn exchanges come near the exact p-value of all 2^9."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     human = rng.normal(size=9)
     first = human + rng.normal(size=9) * 0.5
     second = rng.normal(size=9)
-    p = permutation_p(
-        human, first, second, rng=np.random.default_rng(0), permutations=20_000
-    )
+    p = permutation_p(human, first, second, rng=default_rng(0), permutations=20_000)
     assert p == pytest.approx(exact_p(human, first, second), abs=0.015)
 
 
 def test_permutation_tells_good_from_bad() -> None:
     """A copy of the human rating beats noise; a column does not beat itself, whatever its units."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     human = rng.normal(size=60)
     near = human + 0.1 * rng.normal(size=60)
     far = rng.normal(size=60)
@@ -91,7 +90,7 @@ def test_permutation_tells_good_from_bad() -> None:
 
 def test_permutation_of_clusters_is_coarser() -> None:
     """Rows that are exchanged together leave few permutations: no small p-value."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     human = rng.normal(size=60)
     near = human + 0.1 * rng.normal(size=60)
     far = rng.normal(size=60)
@@ -126,7 +125,7 @@ def test_undefined_p_values_are_not_counted() -> None:
 
 def test_williams_agrees_with_simulation() -> None:
     """Under equal correlations its p-values are even: about 5 % below 0.05."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     below = 0
     for _ in range(600):
         human = rng.normal(size=40)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.stats import norm
 
 from refless.registry.arrays import FloatArray
@@ -55,7 +56,7 @@ def test_first_look_by_hand() -> None:
 
 def test_random_walks_reach_it_with_the_chance_that_is_given() -> None:
     """Steps of a tenth of a value, so that little is jumped over: 4,000 walks from 10 to 1,000."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     start = rng.normal(0, math.sqrt(FEWEST), 4000)
     times = np.arange(FEWEST * 10, 10_001, 10) / 10
     walk = start
@@ -110,7 +111,7 @@ def drawn(rng: np.random.Generator, kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", RATINGS)
 def test_differences_of_ratings_from_1_to_5(kind: str) -> None:
     """Equal systems, and one whose ratings are middling: wrong at some look in at most 5 %."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     assert ever_wrong(drawn(rng, kind) - drawn(rng, kind), 0.0, 4.0) <= 0.05
     true = float(
         np.dot(RATINGS[kind], range(5)) - np.dot(RATINGS["middling"], range(5))
@@ -121,7 +122,7 @@ def test_differences_of_ratings_from_1_to_5(kind: str) -> None:
 @pytest.mark.parametrize("passing", [0.5, 0.7, 0.9, 0.95])
 def test_shares_of_passes(passing: float) -> None:
     """With the two made-up successes and failures of Agresti and Coull: at most 5 %."""
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     passes = np.cumsum(rng.random((RUNS, LAST)) < passing, axis=1)[:, FEWEST - 1 :]
     made_up = norm.ppf(0.975) ** 2 / 2
     total = N + 2 * made_up
@@ -143,14 +144,14 @@ def _skewed(rng: np.random.Generator, kind: str) -> tuple[np.ndarray, float]:
 @pytest.mark.parametrize("kind", ["exponential", "nearly all at the top"])
 def test_intervals_hold_if_differences_are_skewed(kind: str) -> None:
     """Outside at some look in at most 5 % (standard error .7 %); without what is made up 10 %."""
-    values, true = _skewed(np.random.default_rng(6), kind)
+    values, true = _skewed(default_rng(6), kind)
     assert ever_wrong(values, true, 4.0) <= 0.055
     assert ever_wrong(values, true, 0.0) > 0.09
 
 
 def test_the_width_beside_that_of_one_look() -> None:
     """Of differences of middling ratings from 1 to 5: 1.6 to 1.8 times, where it was 2 to 2.6."""
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     _, errors = plain(drawn(rng, "middling") - drawn(rng, "middling"))
     once = np.array([always_interval(0.0, 1.0, FEWEST, n - 1)[1] for n in N.tolist()])
     ratio = half_widths(errors, 4.0) / (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import ttest_1samp, ttest_ind, ttest_rel
 
 from refless.registry.arrays import FloatArray, IntArray
@@ -24,7 +25,7 @@ from refless.stats.samples import Sample, Shares
 STARS: Interval = (1.0, 5.0)
 VERDICTS: Interval = (0.0, 1.0)
 Z = 1.959963984540054  # of a normal distribution, two-sided 5 %
-RNG = np.random.default_rng(11)
+RNG = default_rng(11)
 
 
 def arms(
@@ -255,7 +256,7 @@ def _drawn_up(sides: list[Side], borrowed: list[int]) -> list[float]:
 def samples(draw: st.DrawFn) -> tuple[Sample, Interval | None]:
     """Ratings of one arm or two, in units of one row or more, some not rated, some weighed."""
     n = draw(st.integers(2, 24))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rng = default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = draw(st.sampled_from(["verdicts", "stars", "numbers", "equal", "shares"]))
     rating = {
         "verdicts": (rng.random(n) < 0.8).astype(float),
@@ -596,7 +597,7 @@ def test_items_rated_in_part_by_generalised_least_squares() -> None:
     """
     both = 30
     rest = (20, 15)
-    sample = half_rated(np.random.default_rng(1), both + sum(rest), both, rest)
+    sample = half_rated(default_rng(1), both + sum(rest), both, rest)
     old, new = sample.rating.reshape(2, -1)
     parts = [old[:both], old[both : both + rest[0]], new[:both], new[-rest[1] :]]
     spread = [np.nanvar(column, ddof=1) for column in (old, new)]
@@ -638,7 +639,7 @@ def test_items_rated_in_part_by_generalised_least_squares() -> None:
 def test_few_pairs_are_not_weighed() -> None:
     """Nine pairs, or no others beside them, change nothing."""
     for both, rest in ((9, (20, 20)), (40, (0, 0))):
-        sample = half_rated(np.random.default_rng(2), both + sum(rest), both, rest)
+        sample = half_rated(default_rng(2), both + sum(rest), both, rest)
         weighed = replace(sample, weighted=True)
         assert contrast(sample).alone == contrast(weighed).alone
 
@@ -682,7 +683,7 @@ def test_estimates_by_regression(
     n: int, others: int, seed: int, these: bool, two: bool
 ) -> None:
     """theta = Y_L - lambda (f_L - f_all), by loops; what is left has n - 2 degrees of freedom."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = (1 + two) * (n + others)
     ratings = rng.normal(size=rows)
     estimates = rng.choice([0.0, 0.7, 2.0]) * ratings + rng.normal(size=rows)
@@ -780,7 +781,7 @@ def test_raters_by_tables(
     seed: int, raters: int, two: bool, units: bool, these: bool
 ) -> None:
     """Shares of raters in units and arms; few who matter are told, and then nothing is added."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = 12
     item = np.tile(np.arange(n), 2) if two else np.arange(2 * n)
     entry, rater = np.nonzero(rng.random((2 * n, raters)) < 0.6)
@@ -861,7 +862,7 @@ def test_a_small_arm_is_seldom_wrongly_better(k: int) -> None:
 
     If equal ratings add no variance, up to 67 % of new systems with two are wrongly better.
     """
-    rng = np.random.default_rng(k)
+    rng = default_rng(k)
     for values, shares in (
         ([1.0, 2, 3, 4, 5], [0.05, 0.1, 0.2, 0.35, 0.3]),
         ([0.0, 1], [0.2, 0.8]),
@@ -880,7 +881,7 @@ def test_a_small_arm_is_seldom_wrongly_better(k: int) -> None:
 @pytest.mark.parametrize("strength", [0.0, 1.0])
 def test_intervals_with_estimates_hold(n: int, strength: float) -> None:
     """No difference, 300 runs: held in 93 % or more; squared error is no worse than without."""
-    rng = np.random.default_rng(n)
+    rng = default_rng(n)
     answers = []
     for _ in range(300):
         d = np.clip(np.round(rng.normal(size=200) * 1.2), -3, 3)
@@ -899,7 +900,7 @@ def test_intervals_know_who_rated() -> None:
 
     Without the panels it was in less than 80 %.
     """
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     n = 30
     text, rater = np.indices((2 * n, 4)).reshape(2, -1)
     rater = rater + 4 * (text >= n)
@@ -920,7 +921,7 @@ def test_intervals_know_who_rated() -> None:
 
 def test_looking_again() -> None:
     """Nine looks at equal systems, after 20, 30 ... 100 items: false alarms in 150 runs."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     once = always = 0
     for _ in range(150):
         d = np.clip(np.round(1.2 * rng.normal(size=100)), -4, 4)

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from refless.commands.next.d_optimal import most_telling
 from refless.data.records import as_outputs
@@ -15,7 +16,7 @@ from refless.stats.posterior import exact
 
 def covariance_of(m: int, seed: int) -> np.ndarray:
     """A covariance of m numbers that go together."""
-    x = np.random.default_rng(seed).standard_normal((m, 3))
+    x = default_rng(seed).standard_normal((m, 3))
     return x @ x.T + 0.1 * np.eye(m)
 
 
@@ -33,7 +34,7 @@ def left_in(covariance, noise: float, seen: list[int]) -> np.ndarray:
 def test_greedy_is_best_of_all_next_ones(m: int, seed: int, noise: float) -> None:
     """Each choice leaves the least variance in those not observed, of all that could be made."""
     covariance = covariance_of(m, seed)
-    counts = np.random.default_rng(seed + 1).integers(1, 4, m).astype(float)
+    counts = default_rng(seed + 1).integers(1, 4, m).astype(float)
     chosen = most_telling(covariance, noise, m - 1, counts).tolist()
     assert len(set(chosen)) == m - 1
     for k in range(m - 1):
@@ -60,7 +61,7 @@ def test_one_of_two_clusters_first_from_the_larger() -> None:
 
 def test_posterior_covariance_is_what_refitting_gives() -> None:
     """Variances after an observation are those of a process fitted with that text too."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     x = rng.standard_normal((14, 4))
     kernel = x @ x.T + 0.3 * np.eye(14)
     noise = 0.4

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student_t
 
@@ -110,7 +111,7 @@ def test_simulated_walks_cross_as_often(spending: Spending) -> None:
     """400,000 walks, looks early, late and skipped; within four standard errors at each look."""
     units = (7, 20, 33, 60, 61, 100)
     looks = Looks.at(units, 100, spending)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     steps = rng.standard_normal((400_000, len(units))) * np.sqrt(np.diff([0, *units]))
     z = steps.cumsum(axis=1) / np.sqrt(units)
     beyond = np.abs(z) >= looks.boundaries
@@ -180,7 +181,7 @@ def test_draws_without_replacement_cross_as_often(spending: Spending) -> None:
     """All 100 items are the question and their mean is 0: 20,000 orders cross by 90 in .05 x .9."""
     units = (20, 40, 60, 80, 90)
     looks = Looks.at(units, 100, spending, population=100)
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     values = rng.standard_normal(100)
     values = (values - values.mean()) / values.std(ddof=1)
     orders = rng.permuted(np.tile(values, (20_000, 1)), axis=1)
@@ -213,7 +214,7 @@ def test_estimates_after_a_stop() -> None:
     interval covers in .95.
     """
     plan = LookPlan.equal(5, 100, "pocock")
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     drift = 0.3
     bounds = [plan.looks(n).last for n in plan.at]
     above = []

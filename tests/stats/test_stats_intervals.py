@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from refless.stats import intervals
 from refless.stats.intervals import (
@@ -32,7 +33,7 @@ def test_percentiles_of_mostly_undefined_resamples_are_undefined():
 @pytest.mark.parametrize(("r", "n"), [(0.3, 50), (-0.9, 10), (0.0, 4)])
 def test_fisher_interval_equals_scipy(r, n):
     """Pearson's interval equals the one of scipy's result object."""
-    x = np.random.default_rng(0).normal(size=(n, 2))
+    x = default_rng(0).normal(size=(n, 2))
     x -= x.mean(axis=0)
     basis = np.linalg.qr(x)[0]  # orthogonal columns, mixed to give exactly r
     result = scipy.stats.pearsonr(
@@ -76,7 +77,7 @@ def test_conformal_radius_needs_nineteen_residuals(m):
 
 def test_conformal_radius_covers():
     """A new residual lies within the radius in at least 95 % of 2,000 draws, less the noise."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     draws = rng.standard_t(3, size=(2_000, 40))
     inside = [abs(row[-1]) <= conformal_radius(row[:-1]) for row in draws]
     assert np.mean(inside) > 0.935
@@ -86,28 +87,28 @@ def test_conformal_radius_covers():
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 60), m=st.integers(2, 60))
 def test_mean_interval_does_not_depend_on_order(seed, n, m):
     """Shuffled estimates and residuals give the same interval, bit for bit."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     estimates = rng.random(n)
     residuals = rng.normal(size=m)
-    first = mean_interval(estimates, residuals, np.random.default_rng(0), 100)
+    first = mean_interval(estimates, residuals, default_rng(0), 100)
     shuffled = rng.permutation(estimates), rng.permutation(residuals)
-    assert mean_interval(*shuffled, np.random.default_rng(0), 100) == first
+    assert mean_interval(*shuffled, default_rng(0), 100) == first
 
 
 def test_mean_interval_equals_its_normal_limit(monkeypatch):
     """Drawing and the normal approximation agree on some hundreds of rows."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     estimates = rng.random(400)
     residuals = rng.normal(size=300) / 3 + 0.1
-    drawn = mean_interval(estimates, residuals, np.random.default_rng(0), 4_000)
+    drawn = mean_interval(estimates, residuals, default_rng(0), 4_000)
     monkeypatch.setattr(intervals, "DRAWN_ROWS", 10)
-    normal = mean_interval(estimates, residuals, np.random.default_rng(0))
+    normal = mean_interval(estimates, residuals, default_rng(0))
     assert drawn == pytest.approx(normal, abs=0.05 * (normal[1] - normal[0]))
 
 
 def test_mean_interval_covers_what_raters_would_say():
     """Estimates that are off by residuals, biased or not: 95 % of hold the mean rating."""
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     for spread in (0.0, 0.1, 0.2, 0.4, 2.0):
         held = 0
         for _ in range(300):
@@ -120,22 +121,22 @@ def test_mean_interval_covers_what_raters_would_say():
 
 def test_mean_interval_holds_the_mean_and_what_a_bias_makes_of_it():
     """Held-out estimates that are 0.3 too high: from below 0.5 - 0.3 to above 0.5."""
-    residuals = np.random.default_rng(1).normal(size=100) / 10
+    residuals = default_rng(1).normal(size=100) / 10
     residuals += -0.3 - residuals.mean()
-    low, high = mean_interval(np.full(50, 0.5), residuals, np.random.default_rng(0))
+    low, high = mean_interval(np.full(50, 0.5), residuals, default_rng(0))
     assert 0.15 < low < 0.2 < 0.5 < high < 0.55
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 10), (10, 1), (10, 0)])
 def test_mean_interval_needs_estimates_and_residuals(n, m):
     """Without outputs, or with nothing to know the errors from, there is no interval."""
-    found = mean_interval(np.ones(n), np.ones(m), np.random.default_rng(0))
+    found = mean_interval(np.ones(n), np.ones(m), default_rng(0))
     assert all(math.isnan(end) for end in found)
 
 
 def test_mean_interval_of_a_million_outputs():
     """A million outputs need no million-fold drawing; what is left is the residuals' error."""
     residuals = np.linspace(-1, 1, 200)
-    low, high = mean_interval(np.full(10**6, 0.5), residuals, np.random.default_rng(0))
+    low, high = mean_interval(np.full(10**6, 0.5), residuals, default_rng(0))
     half = 1.959963985 * residuals.std() * math.sqrt(1 / 200 + 1e-6)
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import norm, pearsonr, spearmanr, t
 from sklearn.metrics import cohen_kappa_score
 
@@ -63,7 +64,7 @@ def unlike(column: FloatArray, unit: IntArray) -> int:
 @given(st.integers(12, 60), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_leaving_out_by_hand(name: str, n: int, size: int, seed: int) -> None:
     """Other tools' coefficients without each unit, on Fisher's scale; rows in any order."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     human, judge = stars(rng, n)
     unit = rng.permutation(n) // size
     value = OTHER_TOOLS[name](human, judge)
@@ -117,7 +118,7 @@ def test_weighted_quadratic_kappa_repeats_rows(
 
 def test_slopes_of_quadratic_kappa() -> None:
     """Each is what a little weight more on the row does."""
-    human, judge = stars(np.random.default_rng(1), 40)
+    human, judge = stars(default_rng(1), 40)
     slopes = influence.concordance(human, judge)
     step = 1e-6
     weights = np.ones((40, 40)) + step * 40 * np.eye(40)
@@ -134,7 +135,7 @@ def test_of_many_units_slopes_say_the_same(
     name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """400 units: as wide as by leaving out, to a hundredth."""
-    human, judge = stars(np.random.default_rng(2), 400 * size)
+    human, judge = stars(default_rng(2), 400 * size)
     unit = np.arange(400 * size) // size
     slow = correlated(name, human, judge, unit)
     monkeypatch.setattr(left_out, "MOST_WEIGHTS", 0)
@@ -147,7 +148,7 @@ def test_of_many_units_slopes_say_the_same(
 
 def test_units_are_left_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """However few weights are held at once."""
-    human, judge = stars(np.random.default_rng(3), 30)
+    human, judge = stars(default_rng(3), 30)
     of_weights = weighted.pearson(human, judge)
     unit = np.arange(30) // 2
     whole = without_each(of_weights, unit)
@@ -180,7 +181,7 @@ def test_what_has_no_interval(human: list[float], judge: list[float], why: str) 
 @pytest.mark.parametrize("name", ["pearson", "quadratic_kappa"])
 def test_intervals_of_correlations_hold(name: str, n: int) -> None:
     """On a scale of 1 to 5, 300 runs: 93 % or more; the truth is that of a million rows."""
-    rng = np.random.default_rng(n)
+    rng = default_rng(n)
     true = left_out.COEFFICIENTS[name].value(*stars(rng, 1_000_000))
     answers = [correlated(name, *stars(rng, n)) for _ in range(300)]
     ends = np.array([answer.interval for answer in answers if not answer.undefined])
@@ -203,7 +204,7 @@ def rmse(errors: FloatArray, unit: IntArray) -> Estimate:
 @given(st.integers(12, 60), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
     """The low end on the scale of the power -2/3, the high end that of the mean of squares."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     errors = square_errors(rng, n) + 0.01 * rng.normal(size=n)
     unit: IntArray = rng.permutation(n) // size
     answer = rmse(errors, unit)
@@ -224,7 +225,7 @@ def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
 @pytest.mark.parametrize("n", [12, 20, 60])
 def test_intervals_of_rmse_hold(n: int) -> None:
     """Of 1,000 runs, standard error .007; of 3,000 they hold .97, .93 and .96."""
-    rng = np.random.default_rng(n)
+    rng = default_rng(n)
     places = np.arange(-3.5, 4)
     mass = np.diff(norm.cdf(np.concatenate([[-np.inf], places, [np.inf]]), 0.2, 0.9))
     true = math.sqrt(float(mass @ np.square(np.arange(-4, 5))))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import ks_2samp
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -23,6 +24,7 @@ from refless.stats.random_draw import (
     few_runs,
     uneven,
 )
+from rows import digits
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -103,7 +105,7 @@ def slow_distance(values: FloatArray, strata: IntArray, drawn: BoolArray) -> flo
 @given(st.integers(2, 20), st.integers(0, 10_000))
 def test_statistics_are_their_slow_twins(n: int, seed: int) -> None:
     """With strata, ties and missing values."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     strata = rng.integers(0, 3, n)
     values = np.where(
         rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n).astype(np.float64)
@@ -170,7 +172,7 @@ def test_of_all_masks_few_have_a_small_p_value(name: str) -> None:
     a little off.
     """
     masks, stratified = DESIGNS[name]
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     score = rng.normal(size=4)[ITEMS] + rng.normal(size=3)[SYSTEMS]
     rows = rows_of(
         np.zeros(ROWS, dtype=np.bool_),
@@ -205,19 +207,19 @@ def orbit(rows: DrawnRows) -> set[tuple[bool, ...]]:
 @pytest.mark.parametrize(
     ("items", "systems", "drawn"),
     [
-        ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [1, 0, 1, 1, 0, 0]),
-        ([0, 0, 0, 1, 1, 1, 2], [0, 0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1, 0]),
-        ([0, 1, 1, 2, 2, 2, 3], [0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 1, 0]),
+        digits("001122 010101 101100"),
+        digits("0001112 0010010 1000110"),
+        digits("0112223 0000000 1010010"),
     ],
 )
 def test_exchanges_reach_each_mask_equally_often(
-    items: list[int], systems: list[int], drawn: list[int]
+    items: tuple[int, ...], systems: tuple[int, ...], drawn: tuple[int, ...]
 ) -> None:
     """The masks are those of a search through all permutations, each as often as another."""
     rows = _canonical(
         rows_of(np.array(drawn) > 0, levels=[np.array(items)], strata=np.array(systems))
     )
-    masks = _Exchange(rows).masks(20_000, np.random.default_rng(0))
+    masks = _Exchange(rows).masks(20_000, default_rng(0))
     different, counts = np.unique(masks, axis=0, return_counts=True)
     assert {tuple(row) for row in (different > 0).tolist()} == orbit(rows)
     expected = 20_000 / len(different)
@@ -230,7 +232,7 @@ def test_items_within_sources() -> None:
     item = np.repeat(np.arange(6), 2)
     drawn = np.array([1, 1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]) > 0
     rows = _canonical(rows_of(drawn, levels=[source, item]))
-    masks = _Exchange(rows).masks(2_000, np.random.default_rng(0))
+    masks = _Exchange(rows).masks(2_000, default_rng(0))
     pairs = masks.reshape(-1, 6, 2)
     assert (pairs[:, :, 0] == pairs[:, :, 1]).all()
     per_source = pairs[:, :, 0].reshape(-1, 3, 2).sum(axis=2)
@@ -245,7 +247,7 @@ def test_items_within_sources() -> None:
 @example(100)  # sources alike in what is drawn and in strata, but not in both at once
 def test_no_order_or_name_changes_a_number(seed: int) -> None:
     """Rows in another order, columns in another, items and systems under other numbers."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = 30
     item = rng.integers(0, 10, n)
     rows = rows_of(
@@ -290,7 +292,7 @@ def test_blocks_are_seen_and_regular_draws_are_not() -> None:
 
 def test_systems_may_be_drawn_unlike_only_if_they_are_strata() -> None:
     """All of one system and a fifth of the other."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     kinds = np.repeat([0, 1], 100)
     drawn = (kinds == 0) | (rng.random(200) < 0.2)
     score = rng.normal(size=200) + 3 * kinds

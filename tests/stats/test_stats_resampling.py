@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.random import default_rng
 
 from refless.stats import correlation, influence
 from refless.stats.measures import MEASURES, WEIGHTED
@@ -36,7 +37,7 @@ def repeated(name, human, predicted, weights):
 
 
 def sample(n: int, *, binary: bool = False, seed: int = 0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     human = np.round(rng.random(n), 1)
     predicted = np.round(human + rng.normal(size=n) / 2, 2)
     order = np.lexsort((predicted, human))
@@ -64,11 +65,9 @@ def test_weights_equal_repeated_rows(case):
 def test_bootstrap_equals_a_loop_over_repeated_rows():
     """The intervals are the percentiles of the plain measures on the same draws."""
     human, predicted = sample(40)
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     (weights,) = weights_of(40, resamples=200, rng=rng)
-    found = bootstrap(
-        WEIGHTED, human, predicted, resamples=200, rng=np.random.default_rng(3)
-    )
+    found = bootstrap(WEIGHTED, human, predicted, resamples=200, rng=default_rng(3))
     for name in ("mse", "mae", "pearson", "spearman", "kendall"):
         values = [repeated(name, human, predicted, line) for line in weights]
         assert found[name] == pytest.approx(
@@ -78,9 +77,7 @@ def test_bootstrap_equals_a_loop_over_repeated_rows():
 
 def test_weights_draw_as_many_rows_as_there_are():
     """Every line of weights sums to n, in as many lines as asked for, over several blocks."""
-    lines = np.concatenate(
-        list(weights_of(7_000, resamples=300, rng=np.random.default_rng(0)))
-    )
+    lines = np.concatenate(list(weights_of(7_000, resamples=300, rng=default_rng(0))))
     assert lines.shape == (300, 7_000)
     assert (lines.sum(axis=1) == 7_000).all()
     # The count of a row in one draw of n is nearly Poisson(1): variance 1 - 1/n.
@@ -90,9 +87,7 @@ def test_weights_draw_as_many_rows_as_there_are():
 def test_clusters_are_drawn_whole():
     """Rows of one cluster always have the same weight."""
     clusters = np.array([5, 9, 5, 2, 9, 5])
-    (weights,) = weights_of(
-        6, resamples=50, rng=np.random.default_rng(0), clusters=clusters
-    )
+    (weights,) = weights_of(6, resamples=50, rng=default_rng(0), clusters=clusters)
     assert np.array_equal(weights[:, 0], weights[:, 2])
     assert np.array_equal(weights[:, 1], weights[:, 4])
     assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
@@ -101,10 +96,10 @@ def test_clusters_are_drawn_whole():
 def test_clusters_of_copies_widen_the_interval():
     """Four copies of each row hold no more than the rows themselves do."""
     human, predicted = sample(60)
-    once = bootstrap(WEIGHTED, human, predicted, rng=np.random.default_rng(1))
+    once = bootstrap(WEIGHTED, human, predicted, rng=default_rng(1))
     copies = np.repeat(human, 4), np.repeat(predicted, 4)
     of_four = np.repeat(np.arange(60), 4)
-    again = bootstrap(WEIGHTED, *copies, rng=np.random.default_rng(1), clusters=of_four)
+    again = bootstrap(WEIGHTED, *copies, rng=default_rng(1), clusters=of_four)
     for name in ("mse", "mae", "pearson", "spearman", "kendall"):
         assert again[name] == pytest.approx(once[name], abs=1e-9)
 
@@ -167,15 +162,11 @@ def test_influences_are_derivatives_by_weight(name, binary):
 def test_influences_are_what_the_bootstrap_converges_to(name, clustered):
     """On 900 rows both give nearly the same width, also with clusters."""
     human, predicted = sample(900)
-    clusters = (
-        np.random.default_rng(5).integers(0, 200, size=900) if clustered else None
-    )
+    clusters = default_rng(5).integers(0, 200, size=900) if clustered else None
     error = influence_error(INFLUENCES[name](human, predicted), clusters)
     low, high = intervals(human, predicted, clusters=clusters)[name]
     assert 2 * 1.96 * error == pytest.approx(high - low, rel=0.12)
 
 
 def intervals(human, predicted, clusters=None):
-    return bootstrap(
-        WEIGHTED, human, predicted, rng=np.random.default_rng(0), clusters=clusters
-    )
+    return bootstrap(WEIGHTED, human, predicted, rng=default_rng(0), clusters=clusters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -33,9 +34,7 @@ def test_ranks_by_hand() -> None:
     learned = NormalRanks.of(column(2, NAN, 1, 4, 2))
     found = learned.mapped(column(1, 2, 3, 4, NAN, -9, 99))
     root = np.sqrt(2)
-    np.testing.assert_allclose(
-        found[:, 0], [-root, 0, root / 2, root, 0, -root, root], atol=1e-12
-    )
+    assert_allclose(found[:, 0], [-root, 0, root / 2, root, 0, -root, root], atol=1e-12)
     assert len(learned) == 1
 
 
@@ -43,9 +42,7 @@ def test_standardized_by_hand() -> None:
     """Known 1, 3: mean 2, deviation 1; four deviations are the most."""
     learned = Standardized.of(column(1, NAN, 3))
     found = learned.mapped(column(1, 2.5, NAN, 5.9, 7, -99))
-    np.testing.assert_allclose(
-        found[:, 0], [-1, 0.5, 0, 3.9, FARTHEST, -FARTHEST], atol=1e-12
-    )
+    assert_allclose(found[:, 0], [-1, 0.5, 0, 3.9, FARTHEST, -FARTHEST], atol=1e-12)
     assert len(learned) == 1
 
 
@@ -58,7 +55,7 @@ def test_composite_by_hand() -> None:
     values = np.hstack([pairs, np.full((6, 1), NAN), np.ones((6, 1))])
     found = Composite.of(values).mapped(np.vstack([values, [[NAN, 10, 5, 9]]]))[:, 0]
     wanted = np.array([-2, -2, 0, 0, 2, 2, 1]) / np.sqrt(16 / 6)
-    np.testing.assert_allclose(found * np.sign(found[4]), wanted, atol=1e-12)
+    assert_allclose(found * np.sign(found[4]), wanted, atol=1e-12)
     nothing = Composite.of(values[:, 2:])
     assert (len(nothing), nothing.mapped(values[:2, 2:]).tolist()) == (0, [[0.0]] * 2)
 
@@ -69,7 +66,7 @@ def test_columns_that_tell_nothing_become_0() -> None:
     for kind in (NormalRanks, Standardized):
         learned = kind.of(values)
         found = learned.mapped(np.array([[0.1, 5.0, 2.0], [9.0, NAN, 1.0]]))
-        np.testing.assert_allclose(found, [[0, 0, 1], [0, 0, -1]], atol=1e-12)
+        assert_allclose(found, [[0, 0, 1], [0, 0, -1]], atol=1e-12)
         assert len(learned) == 1
         nothing = kind.of(np.zeros((0, 2)))
         assert len(nothing) == 0
@@ -90,9 +87,7 @@ def test_ranks_equal_their_twin(rows: list[list[float]]) -> None:
             assert not mapped.any()
             continue
         raw = ndtri((rankdata(known[there]) - 0.5) / there.sum())
-        np.testing.assert_allclose(
-            mapped[there], (raw - raw.mean()) / raw.std(), atol=1e-9
-        )
+        assert_allclose(mapped[there], (raw - raw.mean()) / raw.std(), atol=1e-9)
 
 
 @given(COLUMNS, st.randoms(use_true_random=False))
@@ -107,4 +102,4 @@ def test_neither_order_nor_unknown_rows_count(
         found = kind.of(np.array(mixed, dtype=np.float64)).mapped(values)
         np.testing.assert_array_equal(found, kind.of(values).mapped(values))
     risen = NormalRanks.of(values**3 + values).mapped(values**3 + values)
-    np.testing.assert_allclose(risen, NormalRanks.of(values).mapped(values), atol=1e-12)
+    assert_allclose(risen, NormalRanks.of(values).mapped(values), atol=1e-12)

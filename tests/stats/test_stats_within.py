@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats import correlation
@@ -66,7 +67,7 @@ def test_spearman_against_loops_over_triples(rows: list[tuple[int, int, int]]) -
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
 def test_large_blocks_are_sorted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond 300 rows ranks and counts of pairs give the same."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     human = rng.integers(0, 5, 60).astype(float)
     predicted = rng.integers(0, 9, 60) / 7
     dense = WITHIN[name](human, predicted, ROWS % 4)
@@ -112,7 +113,7 @@ def test_a_block_that_is_not_ranked_counts_as_zero(name: str) -> None:
 @pytest.mark.parametrize(("name", "truth"), [("pearson", 0.6), ("spearman", 0.5819)])
 def test_few_rows_a_block_cost_nothing_on_average(name: str, truth: float) -> None:
     """Normal columns with r = .6, whose rho is 6/pi arcsin(.3); blocks of 12, 600 samples."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     found = []
     for _ in range(600):
         x, noise = rng.standard_normal((2, 60))
@@ -124,7 +125,7 @@ def test_few_rows_a_block_cost_nothing_on_average(name: str, truth: float) -> No
 
 def test_the_mirror_of_the_constant_is_gone() -> None:
     """The mean of the other texts has -1 over all rows; the mean of other blocks ranks nothing."""
-    human = np.random.default_rng(2).standard_normal(60)
+    human = default_rng(2).standard_normal(60)
     blocks = ROWS % 5
     assert correlation.spearman(human, (human.sum() - human) / 59) == pytest.approx(-1)
     outside = np.array([human[blocks != block].mean() for block in blocks])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from refless.registry.errors import UsageError
 from refless.text.embed import BUILT_IN, Encoder
 from refless.text.embed.devices import device_of
 from refless.text.embed.loading import network_of
+from refusals import bad_usage
 from tiny_encoder import LAYERS
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -29,7 +29,7 @@ def test_a_card_is_taken_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> 
         lambda: False,
     )
     assert [*map(device_of, names[:2])] == ["cpu", "cpu"]
-    with pytest.raises(UsageError, match="torch finds no graphics card"):
+    with bad_usage("torch finds no graphics card"):
         device_of("cuda")
 
 
@@ -60,5 +60,5 @@ def test_only_the_layers_that_are_needed(model: str) -> None:
 @pytest.mark.parametrize("wrong", [{"device": "cuda"}, {"precision": "bfloat16"}])
 def test_a_table_of_vectors_needs_no_device(wrong: dict[str, str]) -> None:
     """A setting that could not be honoured is refused."""
-    with pytest.raises(UsageError, match="holds static embeddings: they are float32"):
+    with bad_usage("holds static embeddings: they are float32"):
         Encoder(model=BUILT_IN, **wrong).sentences(TEXTS)

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.registry.errors import MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError
 from refless.text.embed import Encoder, loading
 from refless.text.embed.encoder import model_name
+from refusals import bad_usage
 from tiny_encoder import LAYERS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -79,9 +80,9 @@ def test_the_signature_names_model_content_and_layer(model: str) -> None:
 
 def test_what_is_not_there_is_said(model: str, tmp_path: Path) -> None:
     """No such layer, no such model, a folder that holds none; nothing is downloaded."""
-    with pytest.raises(UsageError, match=r"layer 4 .* there are 0-3"):
+    with bad_usage(r"layer 4 .* there are 0-3"):
         Encoder(model=model, layer=4).embed(["fox"])
-    with pytest.raises(UsageError, match="holds no encoder"):
+    with bad_usage("holds no encoder"):
         Encoder(model=str(tmp_path)).embed(["fox"])
 
 

@@ -13,6 +13,7 @@ import pytest
 from command_line import jsonl, rated_rows, run
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import Encoder
+from refusals import bad_usage
 from tiny_encoder import tiny_encoder
 
 EVIL = """
@@ -26,17 +27,13 @@ from transformers import BertConfig as Config, BertModel as Model, BertTokenizer
 def folder(tmp_path: Path) -> Path:
     """A tiny encoder, with a module beside it that leaves a mark when it is run."""
     where = Path(tiny_encoder(tmp_path / "tiny"))
-    (where / "evil.py").write_text(
-        EVIL.format(mark=str(tmp_path / "mark")), encoding="utf-8"
-    )
+    (where / "evil.py").write_text(EVIL.format(mark=str(tmp_path / "mark")), "utf-8")
     return where
 
 
 def say(path: Path, **more: Any) -> None:
     """Adds to what a JSON file says."""
-    path.write_text(
-        json.dumps({**json.loads(path.read_text()), **more}), encoding="utf-8"
-    )
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}), "utf-8")
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
@@ -53,9 +50,7 @@ def test_no_code_of_a_model_runs(
     say(folder / "config.json", model_type=kind)
     asked = io.StringIO("y\n" * 99)
     monkeypatch.setattr(sys, "stdin", asked)
-    with pytest.raises(
-        UsageError, match=r"asks for code of its own to be run .*which refless"
-    ):
+    with bad_usage(r"asks for code of its own to be run .*which refless"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert asked.tell() == 0
     assert not (tmp_path / "mark").exists()
@@ -70,7 +65,7 @@ def test_no_code_of_a_model_runs(
 def test_code_is_refused_by_transformers_as_well(folder: Path, tmp_path: Path) -> None:
     """Should a file of another name say so: a model that transformers does not know is none."""
     say(folder / "config.json", model_type="evil")
-    with pytest.raises(UsageError, match="holds no encoder that can be loaded"):
+    with bad_usage("holds no encoder that can be loaded"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert not (tmp_path / "mark").exists()
 
@@ -85,9 +80,7 @@ def test_no_pickle_is_loaded(folder: Path, tmp_path: Path) -> None:
 
     (folder / "model.safetensors").unlink()
     torch.save({"x": Evil()}, folder / "pytorch_model.bin")
-    with pytest.raises(
-        UsageError, match=r"weights as a pickle .*never loaded; save the model"
-    ):
+    with bad_usage(r"weights as a pickle .*never loaded; save the model"):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert not (tmp_path / "mark").exists()
 
@@ -108,12 +101,8 @@ def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> 
         (folder / name).parent.mkdir(exist_ok=True)
         torch.save(tensors, folder / name)
     said = {"metadata": {"total_size": 1}, "weight_map": dict.fromkeys(tensors, name)}
-    (folder / "model.safetensors.index.json").write_text(
-        json.dumps(said), encoding="utf-8"
-    )
-    with pytest.raises(
-        UsageError, match=r"which is no .safetensors file of that folder; save"
-    ):
+    (folder / "model.safetensors.index.json").write_text(json.dumps(said), "utf-8")
+    with bad_usage(r"which is no .safetensors file of that folder; save"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -134,9 +123,7 @@ def test_shards_that_are_safe(folder: Path) -> None:
         part = {name: tensors[name] for name in files if files[name] == file}
         save_file(part, parts / file, metadata={"format": "pt"})
     said = {"metadata": {"total_size": 1}, "weight_map": files}
-    (parts / "model.safetensors.index.json").write_text(
-        json.dumps(said), encoding="utf-8"
-    )
+    (parts / "model.safetensors.index.json").write_text(json.dumps(said), "utf-8")
     read = Encoder(model=str(parts)).sentences(["the fox is quick"])
     # where in memory weights lie may move the last bit
     assert read == pytest.approx(whole, abs=1e-6)
@@ -152,16 +139,14 @@ def test_shards_that_are_safe(folder: Path) -> None:
 def test_weights_by_another_name(folder: Path, said: dict[str, str]) -> None:
     """A configuration cannot say which file holds the weights, nor can an adapter."""
     say(folder / "config.json", **said)
-    with pytest.raises(
-        UsageError, match=r"names a file of weights itself \(config.json\)"
-    ):
+    with bad_usage(r"names a file of weights itself \(config.json\)"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
 def test_adapters_are_refused(folder: Path) -> None:
     """One names another model, and may lie in a pickle."""
-    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match="holds an adapter; merge it with its model"):
+    (folder / "adapter_config.json").write_text("{}", "utf-8")
+    with bad_usage("holds an adapter; merge it with its model"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -177,7 +162,7 @@ def test_adapters_are_refused(folder: Path) -> None:
 def test_sizes_that_no_model_has(folder: Path, said: dict[str, Any]) -> None:
     """They would fill the memory before any weight is read."""
     say(folder / "config.json", **said)
-    with pytest.raises(UsageError, match=r"in config.json; at most \d+ is read"):
+    with bad_usage(r"in config.json; at most \d+ is read"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -202,7 +187,7 @@ def test_a_pickle_beside_safe_weights_is_left_alone(
 def test_kernels_from_elsewhere_are_refused(folder: Path, said: dict[str, Any]) -> None:
     """A name of a hub's repository would be fetched and run; so would one within a table."""
     say(folder / "config.json", **said)
-    with pytest.raises(UsageError, match="asks for a kernel from elsewhere"):
+    with bad_usage("asks for a kernel from elsewhere"):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -217,9 +202,7 @@ def test_nothing_is_asked_of_a_network(
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert Encoder(model=str(folder)).sentences(["the fox"]).shape == (1, 16)
-    with pytest.raises(
-        UsageError, match="neither a folder nor in Hugging Face's cache"
-    ):
+    with bad_usage("neither a folder nor in Hugging Face's cache"):
         Encoder(model="nobody/has-this").sentences(["the fox"])
 
 
@@ -265,6 +248,6 @@ def test_a_vocabulary_larger_than_its_vectors(folder: Path) -> None:
     """Texts with such words cannot be read, and that is said."""
     said = json.loads((folder / "tokenizer.json").read_text())
     said["model"]["vocab"]["fox"] = 99_999
-    (folder / "tokenizer.json").write_text(json.dumps(said), encoding="utf-8")
-    with pytest.raises(UsageError, match="the encoder cannot read these texts"):
+    (folder / "tokenizer.json").write_text(json.dumps(said), "utf-8")
+    with bad_usage("the encoder cannot read these texts"):
         Encoder(model=str(folder)).sentences(["the fox"])

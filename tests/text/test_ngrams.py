@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.registry.errors import UsageError
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import tokenizer
+from refusals import bad_usage
 
 Gram = tuple[str, ...]
 TEXTS = st.lists(st.text("ab \U0001f98a", max_size=12), max_size=6)
@@ -115,7 +115,7 @@ def test_shared_features_are_clipped_matches() -> None:
 @pytest.mark.parametrize(("low", "high"), [(0, 4), (3, 2), (-1, 2)])
 def test_orders_must_rise_from_one(low: int, high: int) -> None:
     """The error says what was asked for."""
-    with pytest.raises(UsageError, match=f"rise from 1, got {low} to {high}"):
+    with bad_usage(f"rise from 1, got {low} to {high}"):
         Shape(low=low, high=high)
 
 
@@ -156,8 +156,6 @@ def test_many_n_grams() -> None:
 def test_orders_have_an_end() -> None:
     """An order that no text has would take all memory, or all time."""
     for high in (101, 99_999_999_999):
-        with pytest.raises(
-            UsageError, match="highest n-gram order must be at most 100"
-        ):
+        with bad_usage("highest n-gram order must be at most 100"):
             Shape(tokenize="words", low=1, high=high)
     assert Shape(tokenize="words", low=100, high=100).orders == 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from refless.text.surface import (
     LEXIS,
@@ -175,8 +176,8 @@ def test_another_alphabet_gives_the_same_numbers() -> None:
     text = "No, the Mill paid Bob 30. Is it in Rome?"
     source = SOURCE
     same, known = (both.translate(str.maketrans(CYRILLIC)) for both in (text, source))
-    np.testing.assert_array_equal(surface([same]), surface([text]))
-    np.testing.assert_array_equal(relation([same], [known]), relation([text], [source]))
+    assert_array_equal(surface([same]), surface([text]))
+    assert_array_equal(relation([same], [known]), relation([text], [source]))
 
 
 @pytest.mark.parametrize(
@@ -237,8 +238,8 @@ def test_shares_are_shares_and_texts_are_read_alone(
     shares = near[:, [*range(7), *range(11, 16)]]
     assert ((shares >= 0) & (shares <= 1)).all()
     for i, (text, source) in enumerate(pairs):
-        np.testing.assert_array_equal(found[i], surface([text])[0])
-        np.testing.assert_array_equal(near[i], relation([text], [source])[0])
+        assert_array_equal(found[i], surface([text])[0])
+        assert_array_equal(near[i], relation([text], [source])[0])
         own = beside(text, text)
         assert own["words taken"] == (told(text)["words"] > 0)
         assert {

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.registry.errors import UsageError
 from refless.text import words
 from refless.text.runs import plain
 from refless.text.tokenize import (
@@ -20,6 +19,7 @@ from refless.text.tokenize import (
     token_counts,
     tokenizer,
 )
+from refusals import bad_usage
 
 ANY_TEXT = st.text(
     st.characters(), max_size=20
@@ -78,9 +78,7 @@ def test_intl_and_zh_split_what_words_does_not() -> None:
 
 def test_unknown_tokenizers_are_refused() -> None:
     """The error lists what there is."""
-    with pytest.raises(
-        UsageError, match="no tokenizer 'bpe'; there are char, words, 13a"
-    ):
+    with bad_usage("no tokenizer 'bpe'; there are char, words, 13a"):
         tokenizer("bpe")
 
 
@@ -95,7 +93,7 @@ def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
         monkeypatch.delitem(
             sys.modules, f"sacrebleu.tokenizers.tokenizer_{module}", raising=False
         )
-    with pytest.raises(UsageError, match=rf"pip install 'sacrebleu\[{extra}\]'"):
+    with bad_usage(rf"pip install 'sacrebleu\[{extra}\]'"):
         tokenizer(name)
 
 

@@ -14,7 +14,8 @@ import refless
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.data.tables import Columns
 from refless.extensions.connect import arrow
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError
+from refusals import bad_input, bad_usage
 from rows import only
 
 pa = pytest.importorskip("pyarrow")
@@ -121,15 +122,13 @@ def test_an_empty_batch(model: Path) -> None:
 
 def test_columns_are_checked(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a cluster is asked."""
-    with pytest.raises(
-        UsageError, match="no column 'source'; the columns are text, system"
-    ):
+    with bad_usage("no column 'source'; the columns are text, system"):
         arrow.sendable(model, COLUMNS, ["text", "system"])
-    with pytest.raises(UsageError, match="a column 'low' already"):
+    with bad_usage("a column 'low' already"):
         arrow.sendable(model, COLUMNS, ["text", "source", "system", "low"])
-    with pytest.raises(UsageError, match="have sources and the outputs have none"):
+    with bad_usage("have sources and the outputs have none"):
         arrow.sendable(model, Columns(text="text"), ["text"])
-    with pytest.raises(InputError, match="cannot be read"):
+    with bad_input("cannot be read"):
         arrow.sendable(model.parent / "none.safetensors", COLUMNS, ["text"])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
@@ -146,7 +145,7 @@ def test_sent_and_opened(model: Path) -> None:
     found = pickle.loads(sent)(pa.RecordBatch.from_pylist(given))
     assert same(found.to_pylist(), wanted(model, given))
     assert arrow.opened(content) is arrow.opened(model.read_bytes())
-    with pytest.raises(InputError, match="cannot be read"):
+    with bad_input("cannot be read"):
         arrow.opened(b"{}")
 
 

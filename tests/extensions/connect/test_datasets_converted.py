@@ -212,7 +212,7 @@ def text_of(name: str, file: str) -> str:
         content = (DATA / published).read_bytes()
         return convert.simplification({published: content})[file].decode()
     needed(f"{name}/{file}")
-    return (DATA / name / file).read_text(encoding="utf-8")
+    return (DATA / name / file).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -224,5 +224,5 @@ def test_validate_reads_it_with_the_flags_that_are_told(
     """The command that the list prints, on the first texts of the data that is here."""
     file, *flags = DATASETS[name].validate
     lines = text_of(name, file).split("\n")[:101]
-    (tmp_path / file).write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / file).write_text("\n".join(lines), "utf-8")
     run_well("validate", tmp_path / file, *flags, *ANY_NEIGHBOR)

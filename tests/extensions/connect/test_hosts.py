@@ -19,7 +19,7 @@ from benchmarks.simulate import simulate
 import refless
 from refless.extensions.connect.hosts import judged
 from refless.extensions.connect.hosts.promptfoo import get_assert
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 
 TEXT = "You could try the Blue Swan."
 SOURCE = "Where can I eat?"
@@ -68,13 +68,13 @@ def test_one_output_is_judged_as_by_the_estimator(models: Path) -> None:
 
 def test_what_a_host_cannot_give_is_told(models: Path, tmp_path: Path) -> None:
     """No file, no source, scores of others."""
-    with pytest.raises(InputError, match="name a file made by"):
+    with bad_input("name a file made by"):
         judged(tmp_path, TEXT)
-    with pytest.raises(UsageError, match="outputs have none"):
+    with bad_usage("outputs have none"):
         judged(models / "sourced.safetensors", TEXT)
     rows = [{"text": f"{TEXT} {i}", "rating": i % 5, "judge": i % 3} for i in range(30)]
     refless.fit(rows, to=tmp_path / "m.safetensors", score_column="judge")
-    with pytest.raises(UsageError, match=r"reads scores of others \(judge\)"):
+    with bad_usage(r"reads scores of others \(judge\)"):
         judged(tmp_path / "m.safetensors", TEXT)
 
 
@@ -97,9 +97,9 @@ def test_promptfoo_assertion(models: Path) -> None:
         {"refless_coverage": 0.0},
     )
     assert "no estimate: empty" in nothing["reason"]
-    with pytest.raises(UsageError, match="no text in a field 'x'; there are q, other"):
+    with bad_usage("no text in a field 'x'; there are q, other"):
         told(TEXT, source="x")
-    with pytest.raises(UsageError, match="config takes model, min, source"):
+    with bad_usage("config takes model, min, source"):
         told(TEXT, threshold=1)
 
 

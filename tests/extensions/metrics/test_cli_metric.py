@@ -31,7 +31,7 @@ def file(tmp_path):
     names = ("id", "system", "text", "references", "weights")
     path = tmp_path / "outputs.jsonl"
     lines = (json.dumps(dict(zip(names, row, strict=True))) for row in ROWS)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", "utf-8")
     return path
 
 
@@ -72,9 +72,9 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
         ["a cat sat on the mat", "dogs bark at night", "no"],
         ["x", "dogs, bark", "y"],
     ]
-    (tmp_path / "out.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    (tmp_path / "out.en").write_text("\n".join(texts) + "\n", "utf-8")
     for name, lines in zip(("r1", "r2"), streams, strict=True):
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
     flags = [
         "-r",
         tmp_path / "r1",
@@ -118,8 +118,8 @@ def test_misuse_is_told(file, arguments, message) -> None:
 
 def test_lengths_that_differ(tmp_path) -> None:
     """A reference file with fewer lines is named."""
-    (tmp_path / "out").write_text("a\nb\n", encoding="utf-8")
-    (tmp_path / "ref").write_text("a\n", encoding="utf-8")
+    (tmp_path / "out").write_text("a\nb\n", "utf-8")
+    (tmp_path / "ref").write_text("a\n", "utf-8")
     ran = refless(
         "metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2
     )
@@ -130,7 +130,7 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     """Under --skip-bad a row without a text keeps its place, scores null and is counted."""
     path = tmp_path / "o.jsonl"
     path.write_text(
-        '{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8"
+        '{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', "utf-8"
     )
     ran = refless(
         "metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json"

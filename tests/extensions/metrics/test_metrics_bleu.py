@@ -15,7 +15,8 @@ from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
 from refless.extensions.metrics.references import notes
 from refless.metrics.protocol import averaged
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
+from refusals import bad_input
 
 WORDS = ["a", "b", "c", "d", "cat's", "1.5", "&quot;", "The", "dog,", "!"]
 SMOOTHINGS = [
@@ -205,9 +206,9 @@ def test_shape_of_references_is_checked() -> None:
         ((("a",), ("b",)), "3 outputs but 2 lists"),
     ]:
         found = Outputs(ids=("1", "2", "3"), texts=texts, references=references)
-        with pytest.raises(InputError, match=message):
+        with bad_input(message):
             BLEU().score(found)
-    with pytest.raises(InputError, match="no outputs"):
+    with bad_input("no outputs"):
         BLEU().score(Outputs(ids=(), texts=()))
 
 

@@ -13,7 +13,8 @@ from papers.delta_bleu import precisions_of_sums
 from records import outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.delta import VARIANTS, DeltaBLEU
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
+from refusals import bad_input
 
 WEIGHTS = [-1.0, -0.5, -0.1, 0.0, 0.3, 0.6, 1.0]
 REFERENCES = (  # the author's published example
@@ -206,16 +207,14 @@ def test_weights_are_checked() -> None:
         (((1,), (1,)), "output '2' has 2 references but 1 weights"),
         (((1,),), "2 outputs but 1 lists of weights"),
     ]:
-        with pytest.raises(InputError, match=message):
+        with bad_input(message):
             DeltaBLEU().score(outputs(["a", "b"], [["a"], ["b", "c"]], weights))
 
 
 def test_items_without_positive_weight() -> None:
     """An error that names the first."""
     found = outputs(["a b", "b"], [["a b"], ["b", "c"]], [[1], [0, -1]])
-    with pytest.raises(
-        InputError, match="output '2' has no reference with a positive weight"
-    ):
+    with bad_input("output '2' has no reference with a positive weight"):
         DeltaBLEU().score(found)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from records import outputs_of_items
 from refless.data.records import Outputs, numbered
@@ -146,7 +147,7 @@ def test_systems_in_one_file_score_as_each_alone() -> None:
             systems=("A",) * 3 + ("B",) * 3,
             items=items,
         )
-        np.testing.assert_allclose(CIDErD().score(both).segments[:3], alone.segments)
+        assert_allclose(CIDErD().score(both).segments[:3], alone.segments)
 
 
 @given(
@@ -188,10 +189,8 @@ def test_an_item_is_all_its_rows_references(
     known = scored(rows)
     taught = scored(rows, union=True)
     moved = [i for i in order if i < len(rows)]
-    np.testing.assert_allclose(known, taught, atol=1e-12)
-    np.testing.assert_allclose(
-        scored([rows[i] for i in moved]), known[moved], atol=1e-12
-    )
+    assert_allclose(known, taught, atol=1e-12)
+    assert_allclose(scored([rows[i] for i in moved]), known[moved], atol=1e-12)
 
 
 def test_one_item_of_two_systems_has_no_score() -> None:

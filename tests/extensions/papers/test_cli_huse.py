@@ -72,5 +72,4 @@ def test_no_logprob_column(tmp_path: Path) -> None:
     """It says what HUSE needs."""
     bare = without(rows(), "logprob")
     ran = run("huse", jsonl(tmp_path / "rated.jsonl", bare))
-    assert ran.code == 2
-    assert "--column logprob" in ran.err
+    assert ran.refuses("--column logprob")

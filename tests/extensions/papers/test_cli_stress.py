@@ -55,9 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "plain.jsonl", output_rows())
     jsonl(where / "rated.jsonl", rated_rows())
     train = [str(row["text"]) for row in rows(30)]
-    (where / "train.txt").write_text("\n".join(train) + "\n", encoding="utf-8")
+    (where / "train.txt").write_text("\n".join(train) + "\n", "utf-8")
     scorer = "import sys\nfor line in sys.stdin: print(len(line) % 7)\n"
-    (where / "scorer.py").write_text(scorer, encoding="utf-8")
+    (where / "scorer.py").write_text(scorer, "utf-8")
     return where
 
 
@@ -172,7 +172,7 @@ def test_without_bm25s_the_extra_is_named(
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands and Python of docs/stress.md, in their order."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs/stress.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/stress.md").read_text("utf-8")
     blocks = re.findall(
         r"^```(sh|python)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE
     )

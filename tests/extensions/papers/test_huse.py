@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from places import DATA
 from published import needed
 from refless.extensions.papers.huse.study import huse
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from rows import column
 
 
@@ -58,7 +59,7 @@ def slow(features, human, k, share):
 @given(st.integers(0, 10**6), st.integers(1, 20), st.booleans())
 def test_slow_twin(seed, k, exact) -> None:
     """Random texts with many ties."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = 24
     ratings = rng.integers(1, 6, n).astype(float)
     probable = -rng.integers(5, 15, n).astype(float)
@@ -77,7 +78,7 @@ def test_slow_twin(seed, k, exact) -> None:
 
 def test_apart_and_alike() -> None:
     """Texts that nobody could confuse give 0; texts alike in everything about 1."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     human = np.arange(200) < 100
     apart = huse(
         human * 5.0 + rng.normal(size=200) * 0.1,
@@ -99,7 +100,7 @@ def drawn(rng, n: int, share: float, apart: float):
 
 def test_few_texts_by_people_weigh_as_much() -> None:
     """If nothing differs HUSE is 1 on average, though only a fifth is people's (it was .41)."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     found = [huse(*drawn(rng, 100, 0.2, 0.0)) for _ in range(60)]
     assert np.mean([one.huse for one in found]) == pytest.approx(1, abs=0.1)
     held = [one.huse_interval[0] < 1 < one.huse_interval[1] for one in found]
@@ -109,7 +110,7 @@ def test_few_texts_by_people_weigh_as_much() -> None:
 @pytest.mark.parametrize(("share", "apart"), [(0.5, 1.0), (0.2, 1.0), (0.5, 0.0)])
 def test_intervals_hold(share: float, apart: float) -> None:
     """The average HUSE lies inside, as the texts that judge are drawn too."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     found = [huse(*drawn(rng, 100, share, apart)) for _ in range(100)]
     for part in ("huse", "quality", "diversity"):
         true = np.mean([getattr(one, part) for one in found])
@@ -119,7 +120,7 @@ def test_intervals_hold(share: float, apart: float) -> None:
 
 def test_no_error_is_no_certainty() -> None:
     """Of 20 texts none is confused: others may be."""
-    found = huse(*drawn(np.random.default_rng(2), 20, 0.5, 9.0), neighbors=5)
+    found = huse(*drawn(default_rng(2), 20, 0.5, 9.0), neighbors=5)
     assert found.huse == found.huse_interval[0] == 0
     assert 0.1 < found.huse_interval[1] < 0.6
 
@@ -147,9 +148,9 @@ def test_bad_input() -> None:
     """One kind of text only, lengths of 0, no neighbour."""
     ones = np.ones(6)
     human = np.array([True, True, True, False, False, False])
-    with pytest.raises(InputError, match="people's texts with a model's"):
+    with bad_input("people's texts with a model's"):
         huse(ones, ones, ones, np.ones(6, dtype=bool))
-    with pytest.raises(InputError, match="length"):
+    with bad_input("length"):
         huse(ones, ones, ones * 0, human)
-    with pytest.raises(UsageError, match="neighbour"):
+    with bad_usage("neighbour"):
         huse(ones, ones, ones, human, neighbors=0)

@@ -21,7 +21,8 @@ from refless.extensions.papers.mining import (
     weight_of,
     weighted,
 )
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import InputError, MissingExtraError
+from refusals import bad_input, bad_usage
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]
 
@@ -104,7 +105,7 @@ def test_nothing_alike_mines_nothing() -> None:
 
 def test_parameters_are_checked() -> None:
     """Negative counts are refused."""
-    with pytest.raises(UsageError, match="n must be 0 or more"):
+    with bad_usage("n must be 0 or more"):
         mine(triples(2, 1), triples(5, 1), -1)
 
 
@@ -112,7 +113,7 @@ def test_weights_of_ratings() -> None:
     """(r - 3) / 2 on 1..5, ends at -1 and +1 on any scale."""
     assert [weight_of(r) for r in (1, 2, 3, 4, 5)] == [-1, -0.5, 0, 0.5, 1]
     assert [weight_of(r, (0, 100)) for r in (0, 50, 100)] == [-1, 0, 1]
-    with pytest.raises(InputError, match="rating 6 is outside 1 to 5"):
+    with bad_input("rating 6 is outside 1 to 5"):
         weight_of(6)
 
 
@@ -148,7 +149,7 @@ def test_back_as_weighted_references() -> None:
         weights=(row.weights,),
     )
     assert DeltaBLEU(order=1).score(outputs).corpus == pytest.approx(100)
-    with pytest.raises(InputError, match="'9' was rated but is not in the key"):
+    with bad_input("'9' was rated but is not in the key"):
         weighted(found, {"9": 3})
 
 
@@ -161,7 +162,7 @@ def refless(*arguments, status=0):
 
 def rows_of(path):
     """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_command_goes_out_and_back(tmp_path) -> None:
@@ -171,13 +172,9 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         {"id": t.id, "context": t.context, "message": t.message, "response": t.response}
         for t in corpus
     ]
-    (tmp_path / "corpus.jsonl").write_text(
-        "\n".join(map(json.dumps, lines)), encoding="utf-8"
-    )
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     rated = [{**line, "rating": 5 if i % 2 else 2} for i, line in enumerate(lines[:6])]
-    (tmp_path / "seeds.jsonl").write_text(
-        "\n".join(map(json.dumps, rated)), encoding="utf-8"
-    )
+    (tmp_path / "seeds.jsonl").write_text("\n".join(map(json.dumps, rated)), "utf-8")
     flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "-n", 3]
     ran = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
     assert "3 of 6 triples have a mean rating of at least 4" in ran.err
@@ -194,9 +191,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         {**row, "annotator": name, "rating": 1 + (int(row["id"]) + k) % 5}
         for (k, name), row in product(enumerate("xyz"), raters)
     ]
-    (tmp_path / "back.jsonl").write_text(
-        "\n".join(map(json.dumps, back)), encoding="utf-8"
-    )
+    (tmp_path / "back.jsonl").write_text("\n".join(map(json.dumps, back)), "utf-8")
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     found = rows_of(tmp_path / "references.jsonl")
     assert [row["item"] for row in found] == ["t1", "t3", "t5"]
@@ -213,7 +208,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).err
 
     back[0]["response"] += " changed"
-    (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), encoding="utf-8")
+    (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), "utf-8")
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, status=2)
     assert "has another response than in the key" in ran.err
 

@@ -8,7 +8,7 @@ import pytest
 
 from refless.data.records import Outputs
 from refless.extensions.papers.stress.judging import Scorer
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 
 OUTPUTS = Outputs(
     ids=("a", "b"),
@@ -20,7 +20,7 @@ OUTPUTS = Outputs(
 def scorer(folder: Path, code: str) -> Scorer:
     """A scorer of these lines of Python."""
     path = folder / "my scorer.py"
-    path.write_text(f"import sys, json\n{code}\n", encoding="utf-8")
+    path.write_text(f"import sys, json\n{code}\n", "utf-8")
     return Scorer(command=f"{sys.executable} '{path}'")
 
 
@@ -49,7 +49,7 @@ def test_reads_jsonl_and_writes_scores(tmp_path: Path) -> None:
 )
 def test_failures_are_told(tmp_path: Path, code: str, message: str) -> None:
     """The message says what was found and what to do."""
-    with pytest.raises(InputError, match=message):
+    with bad_input(message):
         scorer(tmp_path, f"sys.stdin.read(); {code}").score(OUTPUTS)
 
 
@@ -63,14 +63,14 @@ def test_failures_are_told(tmp_path: Path, code: str, message: str) -> None:
 )
 def test_commands_that_cannot_be(command: str, message: str) -> None:
     """Wrong usage."""
-    with pytest.raises(UsageError, match=message):
+    with bad_usage(message):
         Scorer(command=command).score(OUTPUTS)
 
 
 def test_a_reader_that_stops_early_is_judged_by_its_lines(tmp_path: Path) -> None:
     """A scorer that never reads its input is no crash of ours."""
     many = Outputs(ids=tuple(map(str, range(5000))), texts=("x" * 200,) * 5000)
-    with pytest.raises(InputError, match="wrote 0 lines for 5,000"):
+    with bad_input("wrote 0 lines for 5,000"):
         scorer(tmp_path, "pass").score(many)
 
 

@@ -11,7 +11,7 @@ from refless.extensions.papers.stress import sentence
 from refless.extensions.papers.stress.constant import ConstantBLEU
 from refless.extensions.papers.stress.sentence import score_of, search
 from refless.metrics.protocol import metric_of
-from refless.registry.errors import InputError
+from refusals import bad_input
 
 FAST = (
     "bleu:tokenize=words,smooth=coco",
@@ -97,9 +97,9 @@ def test_says_whether_it_is_a_reference() -> None:
 
 def test_what_cannot_be_searched() -> None:
     """No candidates, no references."""
-    with pytest.raises(InputError, match="no sentence to try"):
+    with bad_input("no sentence to try"):
         search(BLEU(), [["a"]], [])
-    with pytest.raises(InputError, match="has no references"):
+    with bad_input("has no references"):
         search(BLEU(), [["a"], []], ["a"])
 
 

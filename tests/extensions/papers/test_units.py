@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
 from scipy import stats
 
 from refless.data.records import Outputs
@@ -26,7 +27,7 @@ def sides(scores: Scores) -> list[tuple[Scores, Scores]]:
 
 def test_one_assignment_by_plain_loops() -> None:
     """Two pairs of systems, units of 3, one assignment: scipy on differences of means."""
-    rng = np.random.default_rng(8)
+    rng = default_rng(8)
     gaps = [rng.normal(size=11), rng.normal(size=7)]
     sides = [
         (rng.normal(size=11), rng.normal(size=11)),
@@ -34,7 +35,7 @@ def test_one_assignment_by_plain_loops() -> None:
     ]
     scores = {"m": [tuple(map(averaged, pair)) for pair in sides]}
     found = in_units(gaps, scores, unit=3, assignments=1, seed=6)["m"]
-    again = np.random.default_rng(6)
+    again = default_rng(6)
     drawn = [again.permutation(n)[: n // 3 * 3].reshape(-1, 3) for n in (11, 7)]
     sign = again.choice([-1.0, 1.0], size=5)
     people = []
@@ -53,7 +54,7 @@ def test_one_assignment_by_plain_loops() -> None:
 
 def test_truth_itself_correlates_perfectly() -> None:
     """And noise does not; units of more items bring a noisy copy nearer."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     noisy = POOL.human + 0.3 * rng.normal(size=120)
     scores = {"human": sides(averaged(POOL.human)), "noisy": sides(averaged(noisy))}
     small = in_units(GAPS, scores, unit=2, assignments=50)

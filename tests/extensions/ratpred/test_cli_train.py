@@ -67,7 +67,7 @@ def test_the_report_escapes(folder: Path) -> None:
     """The name of a file, and the signature."""
     more = ("--scale", "1", "5", "-o", str(folder / "model.html"))
     found = trained(folder, NASTY, *more, network=",ensemble_size=2")
-    text = (folder / "model.html").read_text(encoding="utf-8")
+    text = (folder / "model.html").read_text("utf-8")
     assert "<img" not in text
     assert str(escape(shlex.quote(str(folder / f"{NASTY}.safetensors")))) in text
     assert str(escape(found["signature"])) in text

@@ -8,13 +8,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from numpy.testing import assert_allclose, assert_array_equal
+
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, numbered
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.extensions.ratpred.estimator import RatPred
 from refless.extensions.ratpred.model import Range
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.spec import spec_of
+from refusals import bad_input, bad_usage
 
 SMALL = {
     "embedding": 12,
@@ -101,7 +104,7 @@ def test_predictions_are_clipped_and_rounded_unless_not(
     raw = unrounded(fitted)
     free = raw.estimate(as_outputs(rated)).values
     assert len(set(np.round(free, 6))) > 5
-    np.testing.assert_array_equal(np.clip(np.rint(free), 1, 5), values)
+    assert_array_equal(np.clip(np.rint(free), 1, 5), values)
     assert raw.signature() != fitted.signature()
 
 
@@ -139,17 +142,13 @@ def test_estimates_have_the_level_of_the_ratings(
     moved = span.calibrated(y, ratings)
     asked = np.array([-2.5, -1.5, 0.0])
     free = {"clipped": False, "rounded": False}
-    np.testing.assert_allclose(
-        moved.rating(asked, calibrated=True, **free), line(asked)
-    )
+    assert_allclose(moved.rating(asked, calibrated=True, **free), line(asked))
     expected = span.rating(asked, calibrated=True, **free)
-    np.testing.assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
+    assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
     falling = span.calibrated(y, ratings[::-1])
-    np.testing.assert_allclose(
-        falling.rating(asked, calibrated=True, **free), ratings.mean()
-    )
+    assert_allclose(falling.rating(asked, calibrated=True, **free), ratings.mean())
     level = span.calibrated(np.zeros(3), ratings)
-    np.testing.assert_allclose(
+    assert_allclose(
         level.rating(asked, calibrated=True, **free), asked * span.unit + ratings.mean()
     )
 
@@ -161,7 +160,7 @@ def test_held_out_leaves_out_whole_groups(rated: RatedPool) -> None:
     assert found.coverage == 1.0
     assert np.corrcoef(found.values, rated.human)[0, 1] > 0.6
     again = RatPred(**SMALL, folds=3).held_out(rated, groups.max() - groups)
-    np.testing.assert_array_equal(found.values, again.values)
+    assert_array_equal(found.values, again.values)
 
 
 def test_held_out_is_fitting_without(rated: RatedPool) -> None:
@@ -174,8 +173,8 @@ def test_held_out_is_fitting_without(rated: RatedPool) -> None:
         outside = np.flatnonzero(groups != half)
         alone = RatPred(**SMALL).fit(rated.take(outside))
         expected = alone.estimate(as_outputs(rated.take(inside))).values
-        np.testing.assert_array_equal(found.values[inside], expected)
-    with pytest.raises(UsageError, match="fit a rated pool first"):
+        assert_array_equal(found.values[inside], expected)
+    with bad_usage("fit a rated pool first"):
         one.residuals()
 
 
@@ -186,9 +185,7 @@ def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
         RatPred(**SMALL).fit(columns, rated.human),
         RatPred(**SMALL).fit(list(rated.texts), rated.human, sources=rated.sources),
     ):
-        np.testing.assert_array_equal(
-            one.predict(columns), fitted.predict(as_outputs(rated))
-        )
+        assert_array_equal(one.predict(columns), fitted.predict(as_outputs(rated)))
 
 
 def test_a_specification_names_its_parameters() -> None:
@@ -205,7 +202,7 @@ def test_a_specification_names_its_parameters() -> None:
     )
     assert one.title == "RatPred"
     assert "progress" not in one.get_params()
-    with pytest.raises(UsageError, match="learning_rate must be above 0"):
+    with bad_usage("learning_rate must be above 0"):
         estimator_of("ratpred:learning_rate=0")
 
 
@@ -231,15 +228,15 @@ def test_reasons() -> None:
     assert found.reasons == ("too-few", "empty", "bad-row")
     assert np.isnan(found.values).all()
     assert few.held_out(pool(12)).reasons == ("too-few",) * 12
-    with pytest.raises(UsageError, match="20 rated texts"):
+    with bad_usage("20 rated texts"):
         few.trained  # noqa: B018
 
 
 def test_bad_sources_name_their_text(rated: RatedPool, fitted: RatPred) -> None:
     """A source that is no act where all rated ones are."""
-    with pytest.raises(InputError, match=r"source of text 2.*at character 11"):
+    with bad_input(r"source of text 2.*at character 11"):
         fitted.estimate(outputs(("inform(a=b)", "one"), ("inform(a=b", "two")))
-    with pytest.raises(UsageError, match="the outputs have none"):
+    with bad_usage("the outputs have none"):
         fitted.estimate(["a text without a source"])
 
 
@@ -301,12 +298,12 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "judge", "cuda:99"])
 def test_a_device_that_is_none(device: str) -> None:
     """It is refused by name."""
-    with pytest.raises(UsageError, match="device must be one of auto, cpu, cuda"):
+    with bad_usage("device must be one of auto, cpu, cuda"):
         RatPred(**SMALL, device=device)
 
 
 def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is trained elsewhere in its place."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UsageError, match="there is no device 'cuda' here"):
+    with bad_usage("there is no device 'cuda' here"):
         RatPred(**SMALL, device="cuda").fit(pool(30))

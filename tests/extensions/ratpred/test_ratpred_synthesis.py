@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from refless.extensions.ratpred.reading import SourceAndText
 from refless.extensions.ratpred.synthesis import (
@@ -44,7 +45,7 @@ def test_other_scales_fall_in_proportion() -> None:
 
 def test_each_kind_does_what_it_is_called() -> None:
     """The five errors at one place."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     text = list(TEXT)
     assert KINDS["remove"](text, 1, WORDS, rng) == [
         "the",
@@ -76,7 +77,7 @@ def test_content_words_first_and_one_word_stays(
 ) -> None:
     """Articles and punctuation survive while other words are there; no text becomes empty."""
     text = TEXT[:length]
-    changed = with_errors(text, errors, WORDS, np.random.default_rng(seed))
+    changed = with_errors(text, errors, WORDS, default_rng(seed))
     assert changed
     content = [t for t in text if t[0].isalnum() and t not in SPARED]
     if len(content) > errors:
@@ -102,7 +103,7 @@ def test_versions_and_their_order() -> None:
 def test_the_last_word_stays() -> None:
     """Section 3.3: it is never removed; a full stop is no word."""
     words = dictionary_of([("hello", "there", ".")])
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for _ in range(300):
         found = with_errors(("goodbye", "."), 4, words, rng)
         assert any(token[0].isalnum() for token in found)

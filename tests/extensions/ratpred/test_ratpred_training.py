@@ -7,6 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from numpy.random import default_rng
+
 from refless.extensions.ratpred.batches import (
     Encoded,
     TrainingData,
@@ -29,7 +31,7 @@ SMALL = Settings(
 
 def data(n: int, seed: int, words: int = 9) -> Encoded:
     """Random texts whose rating is the share of small ids."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     rows = [rng.integers(2, words, size=rng.integers(1, 7)).tolist() for _ in range(n)]
     sources = [rng.integers(2, 5, size=rng.integers(1, 4)).tolist() for _ in range(n)]
     y = np.array([np.mean(np.array(row) < 5) for row in rows])
@@ -85,7 +87,7 @@ def test_predictions_keep_the_order_of_rows() -> None:
     network, _ = train(lesson(0, made=False), replace(SMALL, epochs=1))
     part = data(150, 3)
     found = predictions(network, part)
-    rows = np.random.default_rng(0).permutation(150)
+    rows = default_rng(0).permutation(150)
     moved = Encoded(source=part.source[rows], text=part.text[rows], y=part.y[rows])
     np.testing.assert_allclose(predictions(network, moved), found[rows], atol=1e-6)
 
@@ -140,13 +142,13 @@ def test_equal_development_ratings_do_no_harm() -> None:
 
 def test_a_pass_holds_each_row_once() -> None:
     """Batches of about one length and size; all rows, none twice."""
-    lengths = np.random.default_rng(0).integers(1, 40, size=103)
-    batches = epoch_batches(lengths, 10, np.random.default_rng(1))
+    lengths = default_rng(0).integers(1, 40, size=103)
+    batches = epoch_batches(lengths, 10, default_rng(1))
     assert sorted(np.concatenate(batches).tolist()) == list(range(103))
     assert {len(rows) for rows in batches} == {9, 10}
     spreads = [np.ptp(lengths[rows]) for rows in batches]
     assert np.median(spreads) < 8  # a random batch spreads over 30
-    other = epoch_batches(lengths, 10, np.random.default_rng(2))
+    other = epoch_batches(lengths, 10, default_rng(2))
     assert {frozenset(rows) for rows in batches} != {frozenset(rows) for rows in other}
     means = [lengths[rows].mean() for rows in batches]
     assert means != sorted(means)

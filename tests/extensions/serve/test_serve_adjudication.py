@@ -266,7 +266,7 @@ def test_known_answers_are_not_decided(sqlite: str) -> None:
 
 def test_pairs_are_not_adjudicated(tmp_path: Path) -> None:
     project = tmp_path / "p.toml"
-    project.write_text("adjudicate = 1", encoding="utf-8")
+    project.write_text("adjudicate = 1", "utf-8")
     path = jsonl(tmp_path / "o.jsonl", output_rows())
     ran = run("rate", path, "--ask", "pair", "--project", project)
     assert ran.refuses("adjudicate is about ratings")

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
+from refless.data.rows import rows_of
 from serving import (
     DATABASES,
     HOSTILE,
@@ -40,14 +41,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pool = simulate(ITEMS, seed=2).pool
-    columns = zip(
-        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
-    )
-    names = ("id", "source", "item", "system", "text")
-    rows: list[dict[str, object]] = [
-        dict(zip(names, row, strict=True)) for row in columns
-    ]
+    rows = rows_of(simulate(ITEMS, seed=2).pool)
     rows[0]["text"] = f"{rows[0]['text']} {HOSTILE}"
     return jsonl(tmp_path_factory.mktemp("rate") / "outputs.jsonl", rows)
 
@@ -193,7 +187,7 @@ def export_of(browser: Any, name: str) -> list[dict[str, Any]]:
 def project_in(folder: Path, text: str) -> tuple[str, ...]:
     """The flags of a project, and of a database of its own."""
     project = folder / "project.toml"
-    project.write_text(text, encoding="utf-8")
+    project.write_text(text, "utf-8")
     return ("--project", str(project), "--database", str(folder / "ratings.sqlite"))
 
 
@@ -395,7 +389,7 @@ def test_axe_finds_nothing(
     words = project_in(tmp_path, PROJECT + "most_items = 12\n")
 
     def check() -> None:
-        browser.execute_script(axe.read_text(encoding="utf-8"))
+        browser.execute_script(axe.read_text("utf-8"))
         faults, passes = browser.execute_async_script(run_axe)
         assert passes >= 10
         assert not faults, json.dumps(faults, indent=1)[:3000]
@@ -689,11 +683,7 @@ def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
 def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
     """Outputs, the flags of a project, and the key that a careful rater presses for each text."""
     pool = simulate(36, seed=2).pool
-    names = ("id", "source", "item", "system", "text")
-    columns = zip(
-        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
-    )
-    rows = [dict(zip(names, row, strict=True)) for row in columns]
+    rows = rows_of(pool)
     values = (round(1 + 4 * value) for value in pool.human.tolist())
     keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
     flags = project_in(folder, WHOLE.replace("GOLD", rows[0]["id"]))
@@ -897,9 +887,7 @@ def test_ratings_without_a_connection(
         until(browser, WAITING, lambda n: n == 0)
         assert browser.execute_script(f"return {PROBLEM}") == ""
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
@@ -941,9 +929,7 @@ def test_the_page_opens_without_a_connection(
         until(browser, PROBLEM, lambda text: not text)
         given |= rate(browser, 1)
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["text"]: row["id"] for row in rows}
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
@@ -991,9 +977,7 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         browser.close()
         browser.switch_to.window(first)
         acts = exported_acts(owner, links["owner"])
-    rows = [
-        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
     texts = {row["id"]: row["text"] for row in rows}
     given = {told: value for told, value in given.items() if told != text}
     assert [(texts[act["item"]], act["value"]) for act in acts] == [
@@ -1103,11 +1087,10 @@ def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -
         for name in ("certificate.json", "certified.jsonl", "outputs.jsonl"):
             fetched = f"fetch('/owner/export/{name}').then((a) => a.text())"
             text = owner.execute_async_script(f"{fetched}.then(arguments[0])")
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, "utf-8")
     finally:
         service.kill()
-    verified = run("compare", "--verify", folder / "certificate.json")
-    assert verified.code == 0, verified.out
+    run_well("compare", "--verify", folder / "certificate.json")
 
 
 def patiently(browser: Any, script: str, words: str) -> None:

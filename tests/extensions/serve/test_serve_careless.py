@@ -12,7 +12,7 @@ from refless.extensions.serve.careless import FirstAnswer, careless
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
-from serving import event, opened, outputs, owner_of, rows_of, told
+from serving import begun, event, opened, outputs, owner_of, rows_of, told
 
 pytestmark = pytest.mark.usefixtures("looks_here")
 
@@ -103,8 +103,7 @@ def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
     task = Task(overlap=0.0, repeat=0.0, project=Project(gold=gold, gold_share=0.5))
     store = opened(sqlite, task)
     for _ in range(2):
-        rater = store.add_rater("").id
-        unit = store.next_unit(rater).result()["unit"]
+        rater, unit = begun(store)
         assert unit["texts"] == [store.outputs.texts[3]]
         answer = store.save(rater, event("rated", unit, value=5)).result()
         about = {name: answer["unit"][name] for name in ("practice", "told")}
@@ -129,8 +128,7 @@ def test_owner_reads_who_is_careless(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     worth = dict(zip(found.texts, rng.integers(1, 6, 60).tolist(), strict=True))
     for k in range(4):
-        rater = store.add_rater("").id
-        unit = store.next_unit(rater).result()["unit"]
+        rater, unit = begun(store)
         while unit is not None:
             value = int(rng.integers(1, 6)) if k == 3 else worth[unit["texts"][0]]
             sent = event("rated", unit, value=value, latency=5000)

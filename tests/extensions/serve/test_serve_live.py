@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
+from numpy.random import default_rng
 
 from command_line import jsonl, run_well
 from refless.commands.compare.claims import always_of_rate
 from refless.commands.compare.wins import rate as rate_of
 from refless.data.records import Outputs
+from refless.data.rows import rows_of
 from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written
@@ -33,6 +35,7 @@ from refless.stats.confidence_sequence import always_interval
 from rows import columns_of
 from serving import (
     JOB,
+    begun,
     client,
     event,
     exported,
@@ -58,8 +61,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     outputs, values = sample()
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.1), outputs)
     live = Live(store, "gp", (), tmp_path / "model.safetensors")
-    rater = store.add_rater("").id
-    unit = store.next_unit(rater).result()["unit"]
+    rater, unit = begun(store)
     for _ in range(40):
         sent = event("rated", unit, value=values[unit["texts"][0]], latency=1500)
         unit = store.save(rater, sent).result()["next"]
@@ -200,25 +202,20 @@ def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     outputs, values = sample(90)
     answers = tmp_path / "my answers.jsonl"
     before = tmp_path / "before.jsonl"
-    names = ("id", "text", "source", "system", "item")
-    columns = [getattr(outputs, f"{name}s") for name in names]
-    jsonl(
-        answers,
-        [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
-    )
+    jsonl(answers, rows_of(outputs))
     pool = simulate(30, seed=9).pool
-    given = [getattr(pool, f"{name}s") for name in names[1:]]
-    rows = [dict(zip(names[1:], row, strict=True)) for row in zip(*given, strict=True)]
     people = [1 + 4 * float(value) for value in pool.human]
     jsonl(
         before,
-        [{**row, "id": f"b{i}", "rating": people[i]} for i, row in enumerate(rows)],
+        [
+            {**row, "id": f"b{i}", "rating": people[i]}
+            for i, row in enumerate(rows_of(pool))
+        ],
     )
     result = rate(str(answers), rated=str(before), scale=(1, 5))
     store = Store(result.where.database, result.outputs, result.items, result.task)
     for _ in range(2):
-        rater = store.add_rater("").id
-        unit = store.next_unit(rater).result()["unit"]
+        rater, unit = begun(store)
         for _ in range(25):
             sent = event("rated", unit, value=values[unit["texts"][0]])
             unit = store.save(rater, sent).result()["next"]
@@ -246,18 +243,7 @@ def test_texts_rated_before_need_no_items(tmp_path: Path) -> None:
     The pages' outputs have items, what was rated before has none.
     """
     outputs, values = sample()
-    columns = zip(
-        outputs.ids,
-        outputs.texts,
-        outputs.sources,
-        outputs.systems,
-        outputs.items,
-        strict=True,
-    )
-    rows = [
-        dict(zip(("id", "text", "source", "system", "item"), row, strict=True))
-        for row in columns
-    ]
+    rows = rows_of(outputs)
     rated = [{**row, "annotator": "r01", "rating": values[row["text"]]} for row in rows]
     before = [
         {
@@ -355,7 +341,7 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
     Without made-up choices it was 36 to 60 % where nearly all agree; 1,000 runs of 200 give .8 to
     3.2 %.
     """
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     wrong = 0
     looks = [
         10,
@@ -394,7 +380,7 @@ def test_so_many_more_settle_it() -> None:
     from refless.stats.assurance import USUAL
     from refless.stats.forecast import Progress, Today
 
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     n = 20
     kept = []
     for _ in range(300):
@@ -417,7 +403,7 @@ def test_so_many_more_settle_it() -> None:
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
 def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     """Looks after each of 10 to 300 differences of equal systems; 400 runs, standard error .011."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     values = rng.integers(-2, 3, (400, 300)) if steps else rng.normal(size=(400, 300))
     n = np.arange(1, 301)
     means = np.cumsum(values, axis=1) / n

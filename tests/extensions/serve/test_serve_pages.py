@@ -30,6 +30,7 @@ from refless.extensions.serve.store import Store
 from refless.registry.errors import UsageError
 from serving import (
     HOSTILE,
+    begun,
     client,
     event,
     exported,
@@ -543,8 +544,7 @@ def test_label_studio_export_reads_back(store: Store, tmp_path: Path) -> None:
 
 def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
     """Reasons are comments; skipped units are cancelled, so that a reader leaves them out."""
-    rater = store.add_rater("").id
-    unit = store.next_unit(rater).result()["unit"]
+    rater, unit = begun(store)
     store.save(rater, event("flagged", unit, reason="cut off")).result()
     unit = store.save(rater, event("rated", unit, value=2.0)).result()["next"]
     store.save(rater, event("skipped", unit, reason="I cannot tell")).result()
@@ -565,8 +565,7 @@ def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
 
 
 def test_events_export_has_all_that_was_shown(store: Store) -> None:
-    rater = store.add_rater("").id
-    unit = store.next_unit(rater).result()["unit"]
+    rater, unit = begun(store)
     store.save(rater, event("rated", unit, value=2.0, latency=1234), "s1").result()
     store.save(rater, event("undone")).result()
     first, second = (
@@ -582,8 +581,7 @@ def test_events_export_has_all_that_was_shown(store: Store) -> None:
 
 def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
     """Chances are those of the items that were drawn at random so far: m of n."""
-    rater = store.add_rater("").id
-    unit = store.next_unit(rater).result()["unit"]
+    rater, unit = begun(store)
     for k in range(6):
         sent = event("rated", unit, value=1.0 + k % 5)
         unit = store.save(rater, sent).result()["next"]

@@ -15,6 +15,7 @@ import refless
 from command_line import headlines, jsonl, run
 from refless.commands.compare.certificate import TakenLook
 from refless.data.records import Outputs
+from refless.data.rows import rows_of
 from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
 from refless.extensions.serve.exports import snapshot
@@ -175,18 +176,11 @@ def test_plans_that_cannot_be(
     tmp_path: Path, project: dict[str, Any], said: str
 ) -> None:
     """A plan without a goal, a goal without its plan, and more looks than items allow."""
-    outputs = three_systems()
-    columns = zip(
-        outputs.ids, outputs.items, outputs.systems, outputs.texts, strict=True
-    )
-    names = ("id", "item", "system", "text")
-    rows = [dict(zip(names, row, strict=True)) for row in columns]
-    file = jsonl(tmp_path / "o.jsonl", rows)
+    file = jsonl(tmp_path / "o.jsonl", rows_of(three_systems()))
     page = tmp_path / "p.json"
     page.write_text(json.dumps(project))
     ran = run("rate", file, "--project", page)
-    assert ran.code == 2
-    assert "p.json" in ran.err
+    assert ran.refuses("p.json")
     assert said in " ".join(ran.err.split())
 
 

@@ -35,8 +35,8 @@ why = "It names the wrong place."
 
 def test_project_is_toml_or_json(tmp_path: Path) -> None:
     """The same by either; guidelines are the text of the file beside it."""
-    (tmp_path / "guide.md").write_text("# Rate *usefulness*", encoding="utf-8")
-    (tmp_path / "p.toml").write_text(TOML, encoding="utf-8")
+    (tmp_path / "guide.md").write_text("# Rate *usefulness*", "utf-8")
+    (tmp_path / "p.toml").write_text(TOML, "utf-8")
     project = project_of(str(tmp_path / "p.toml"))
     assert project.guidelines == "# Rate *usefulness*"
     assert project.labels == {"1": "unusable", "5": "publishable"}
@@ -49,7 +49,7 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         "labels": project.labels,
         "gold": [{"id": "o03", "answer": 2, "why": project.gold[0].why}],
     }
-    (tmp_path / "p.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "p.json").write_text(json.dumps(rows), "utf-8")
     assert project_of(str(tmp_path / "p.json")) == project
 
 
@@ -92,7 +92,7 @@ def test_faults_of_a_project(
     tmp_path: Path, name: str, text: str, problem: str
 ) -> None:
     """Each names the file and what to do."""
-    (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / name).write_text(text, "utf-8")
     outputs = jsonl(tmp_path / "o.jsonl", output_rows())
     ran = run("rate", outputs, "--project", tmp_path / name)
     assert ran.code == 2
@@ -167,6 +167,6 @@ def test_addresses_may_be_in_capitals(tmp_path: Path) -> None:
     """The scheme of a web address has no case (RFC 3986, 3.1)."""
     (tmp_path / "p.toml").write_text(
         "return_url = 'HTTPS://a.example/b'\nuntil = 'difference known to 0.05'",
-        encoding="utf-8",
+        "utf-8",
     )
     assert project_of(str(tmp_path / "p.toml")).return_url == "HTTPS://a.example/b"

@@ -15,7 +15,7 @@ from refless.extensions.serve.acts import Conflict, Refused
 from refless.extensions.serve.database import back_up, restore
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from serving import client, event, joined, opened, outputs, rows_of
 
 PLAIN = Task(overlap=0.0, repeat=0.0)
@@ -199,7 +199,7 @@ def test_a_backup_beside_a_foreign_log_is_not_served(tmp_path: Path) -> None:
     """A plain copy is refused at the start; `restore` puts it right, and keeps all."""
     path, copy = _killed(tmp_path)
     shutil.copy(copy, path)
-    with pytest.raises(InputError, match="restore='FILE'"):
+    with bad_input("restore='FILE'"):
         opened(f"sqlite:///{path}", PLAIN, outputs(200))
     restore(f"sqlite:///{path}", copy)
     store = opened(f"sqlite:///{path}", PLAIN, outputs(200))
@@ -214,17 +214,17 @@ def test_restoring_keeps_what_was_there(tmp_path: Path) -> None:
     before = tmp_path / "a.sqlite.before"
     with closing(sqlite3.connect(before)) as there:
         assert there.execute("SELECT count(*) FROM events").fetchone() == (110,)
-    with pytest.raises(UsageError, match="is there already"):
+    with bad_usage("is there already"):
         restore(f"sqlite:///{path}", copy)
     store = opened(f"sqlite:///{path}", PLAIN, outputs(200))
     assert len(rows_of(store)) == 20
     before.unlink()
-    with pytest.raises(UsageError, match="another refless rate"):
+    with bad_usage("another refless rate"):
         restore(f"sqlite:///{path}", copy)
     store.close()
     copy.write_bytes(json.dumps({}).encode())
-    with pytest.raises(InputError, match="not a database"):
+    with bad_input("not a database"):
         restore(f"sqlite:///{path}", copy)
-    with pytest.raises(UsageError, match="pg_restore"):
+    with bad_usage("pg_restore"):
         restore("postgresql+psycopg://a@b/c", copy)
     assert path.exists()

@@ -23,7 +23,7 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
 from refless.extensions.serve.store import Store
 from refless.registry.dialect import command_line
-from refless.registry.errors import InputError, UsageError
+from refusals import bad_input, bad_usage
 from serving import (
     client,
     event,
@@ -66,12 +66,12 @@ def test_another_schema_is_refused(database: str) -> None:
             sa.text("UPDATE settings SET value = '9' WHERE name = 'schema'")
         )
     one.close()
-    with pytest.raises(InputError, match="another refless made this database"):
+    with bad_input("another refless made this database"):
         opened(database)
 
 
 def test_one_server_a_database(database: str, store: Store) -> None:
-    with pytest.raises(UsageError, match="another refless rate serves this database"):
+    with bad_usage("another refless rate serves this database"):
         opened(database)
 
 
@@ -94,9 +94,7 @@ def test_lock_that_postgresql_forgot_is_taken_again(postgresql_server: str) -> N
         with pytest.raises(sa.exc.OperationalError):
             store.next_unit(rater).result()
         assert shown(store, rater) == unit
-        with pytest.raises(
-            UsageError, match="another refless rate serves this database"
-        ):
+        with bad_usage("another refless rate serves this database"):
             opened(url, PLAIN)
         cut()
         one.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
@@ -305,10 +303,10 @@ def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) ->
 
 def test_other_outputs_or_scale_are_refused(database: str) -> None:
     opened(database).close()
-    with pytest.raises(UsageError, match="about other outputs"):
+    with bad_usage("about other outputs"):
         opened(database, found=outputs(10))
     said = "made with scale.*another with --database"
-    with command_line({}), pytest.raises(UsageError, match=said):
+    with command_line({}), bad_usage(said):
         opened(database, Task(scale=(0, 1)))
     opened(database, Task(per_item=2, overlap=0.5)).close()
 
@@ -335,13 +333,13 @@ def test_backup_is_whole(tmp_path: Path) -> None:
     found = opened(url, PLAIN)
     n = rate_all(found, found.add_rater(""))
     back_up(url, tmp_path / "copy.sqlite")
-    with pytest.raises(UsageError, match="there already"):
+    with bad_usage("there already"):
         back_up(url, tmp_path / "copy.sqlite")
     found.close()
     copy = opened(f"sqlite:///{tmp_path / 'copy.sqlite'}", PLAIN)
     assert len(current(copy)) == n == 12
     copy.close()
-    with pytest.raises(InputError, match="no such database"):
+    with bad_input("no such database"):
         back_up(f"sqlite:///{tmp_path / 'none.sqlite'}", tmp_path / "x")
 
 
@@ -454,10 +452,10 @@ def test_another_name_of_a_database_is_the_same_database(tmp_path: Path) -> None
     )
     store = opened(f"sqlite:///{path}")
     link.symlink_to(path)
-    with pytest.raises(UsageError, match="another refless rate serves"):
+    with bad_usage("another refless rate serves"):
         opened(f"sqlite:///{link}")
     hard.hardlink_to(path)
-    with pytest.raises(UsageError, match="hard link"):
+    with bad_usage("hard link"):
         opened(f"sqlite:///{hard}")
     hard.unlink()
     store.close()
@@ -522,5 +520,5 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         means = zip(pool.texts, (1 + 4 * pool.human).tolist(), strict=True)
         assert {text: sum(v) / len(v) for text, v in rated.items()} == dict(means)
     for path in ("out/annotations.jsonl", "data/outputs/campaign.jsonl"):
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text("utf-8")
         assert (text.count("a typo"), text.count("no idea")) == (2, 2)
