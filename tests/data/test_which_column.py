@@ -425,7 +425,7 @@ def test_texts_of_a_version_a_column_are_named() -> None:
     rows = [
         {"old": f"an old text of {i}", "new": f"a new text of {i}"} for i in range(20)
     ]
-    assert overview(rows, Reading()).beside == ("new", "old")
+    assert overview(rows, Reading()).beside == ("old", "new")
     with_text = [
         {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
     ]
