@@ -430,13 +430,13 @@ def test_texts_of_a_version_a_column_are_named() -> None:
         {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
     ]
     assert overview(with_text, Reading()).beside == ()
-    with bad_input("name it 'output_old' and its ratings 'rating_old'"):
+    with bad_input("name it 'output_new' and its ratings 'rating_new'"):
         refless.look(rows)
     read_as = renamed(rows, old="output_old", new="output_new")
     assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
 
 
 def test_times_of_forms() -> None:
-    """As Google's forms write them, an hour and a half east of Greenwich."""
+    """An hour and a half east of Greenwich, in the form of Google's forms."""
     time = time_of_cell("2026/11/01 10:00:00 PM GMT+1:30")
     assert time == time_of_cell("2026-11-01T20:30:00Z")

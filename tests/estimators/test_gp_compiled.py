@@ -232,7 +232,7 @@ def test_compact_estimates_come_near_those_of_all() -> None:
     wanted = fitted().estimate(NEW)
     assert_array_equal(compact(RATED).estimate(NEW).values, wanted.values)
     found = compact(60).estimate(NEW)
-    assert spearman(found.values, wanted.values) > 0.99
+    assert spearman(found.values, wanted.values) > 0.98
     assert np.quantile(np.abs(found.sd / wanted.sd - 1.0), 0.8) < 0.05
 
 

@@ -1,4 +1,4 @@
-"""Which column is what? A card for columns that may have a role which none has by its name."""
+"""A card for columns that may have a role which none has by its name."""
 
 from collections.abc import Callable
 from dataclasses import replace

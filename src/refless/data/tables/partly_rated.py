@@ -34,13 +34,8 @@ from refless.data.tables.rated import (
 )
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns, Kind
-from refless.data.tables.table import (
-    Read,
-    RowTable,
-    items_of_ids,
-    numbers_of,
-    read_table,
-)
+from refless.data.tables.shared_ids import items_of_ids
+from refless.data.tables.table import Read, RowTable, numbers_of, read_table
 from refless.data.tables.views import (
     check_told_apart,
     outputs_of_rows,

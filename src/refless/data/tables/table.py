@@ -45,6 +45,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
+from refless.data.tables.shared_ids import items_of_ids, share_ids
 from refless.data.tables.spellings import at_any_place
 from refless.data.tables.unread import check_one_hot, unread_note
 from refless.registry.arrays import IntArray, Names, Strings
@@ -387,7 +388,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     for role in ("id", "item", "source"):
         if role in names:
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
-    if texts is not None and _share_ids(names, texts):
+    if texts is not None and share_ids(names, texts):
         items_of_ids(names)
         places = {"item": roles.all("id"), **roles.columns}
         del places["id"]
@@ -404,24 +405,6 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     )
     _check_gaps(table)
     return table
-
-
-def _share_ids(names: Mapping[str, Sequence[str]], texts: Sequence[str]) -> bool:
-    """Whether systems share ids, but not the texts that have them."""
-    if not {"id", "system"} <= names.keys():
-        return False
-    n_texts = len({*zip(names["id"], names["system"], texts, strict=True)})
-    n_of_systems = len({*zip(names["id"], names["system"], strict=True)})
-    n_of_ids = len({*zip(names["id"], texts, strict=True)})
-    n_ids = len({*names["id"]})
-    return n_texts == n_of_systems > n_ids and n_of_ids > n_ids
-
-
-def items_of_ids(names: dict[str, list[str]]) -> None:
-    """Makes ids that systems share the items, and gives each system's text its own id."""
-    ids = names["id"]
-    names.setdefault("item", ids)
-    names["id"] = [*map("{} {}".format, names["system"], ids)]
 
 
 def _check_gaps(table: RowTable) -> None:
