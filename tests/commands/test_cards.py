@@ -281,6 +281,13 @@ def test_a_judge_that_agrees_somewhat(right: float, answer: str, advice: str) ->
     assert looked.command.startswith("refless compare") == (right > 0)
 
 
+def test_a_judge_of_one_score_needs_no_more_ratings() -> None:
+    """No rating more would tell what it is worth."""
+    rows = [{**row, "judge_score": 3} for row in judged(0.0)]
+    (card,) = refless.judge(rows, scale=SCALE, score_column="judge_score").cards()
+    assert (card.state, card.advice[:13]) == ("open", "do not use it")
+
+
 def test_runs_that_agree_with_people_by_luck() -> None:
     """Runs may say the same each time, and nothing of use."""
     rows = [{**row, "again": row["judge_score"]} for row in judged(0.0)]

@@ -81,7 +81,7 @@ def card_of(
         rests=_rests(audit, use),
         further=further,
         unfit=_unfit(audit.uses),
-        advice=_advice(use, state),
+        advice=_advice(audit, use, state),
         command=command if state == "no" and _agrees(use) else "",
         figures=(picture,),
     )
@@ -231,10 +231,10 @@ def _agrees(use: Use) -> bool:
     return use.estimate.interval[0] > 0
 
 
-def _advice(use: Use, state: State) -> str:
-    if state == "no" and use.estimate.interval[1] < 0:
+def _advice(audit: Audit, use: Use, state: State) -> str:
+    if use.estimate.interval[1] < 0:
         return TURNED
-    if state == "no" and not _agrees(use):
+    if audit.usual_share == 1 or (state == "no" and not _agrees(use)):
         return UNUSED
     return ADVICE[state].format(called("at_most_wrong", 0.1))
 
