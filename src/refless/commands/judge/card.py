@@ -240,7 +240,7 @@ def _advice(audit: Audit, use: Use, state: State) -> str:
 
 
 def _answer(audit: Audit, use: Use, state: State) -> str:
-    """How far it agrees with people, and its clearest fault."""
+    """The agreement with people, and the clearest fault."""
     return f"{', and '.join([_agreement(use, state), *_faults(audit)])}."
 
 
