@@ -216,3 +216,87 @@ def test_widths_that_are_unknown() -> None:
         "What they bring cannot be told: their errors are unknown."
     )
     assert not card.figures
+
+
+def judged(right: float, bar: int = 0) -> list[dict[str, Any]]:
+    """Outputs of two versions, the old one better, scored as rated in a share, else by luck.
+
+    Args:
+        right: the share; below 0 those scores are the other way round.
+        bar: from where on ratings and scores are 1, else 0; 0 for none.
+    """
+    rng = np.random.default_rng(7)
+    rows = []
+    for i in range(80):
+        rating, luck = rng.integers(1, 6, 2).tolist()
+        if rng.random() < 0.7:
+            rating = 4 if i % 2 else 2
+        said = rating if right > 0 else 6 - rating
+        score = said if rng.random() < abs(right) else luck
+        row = {
+            "item": f"i{i // 2}",
+            "system": "old" if i % 2 else "new",
+            "text": f"output {i}",
+            "rating": rating,
+            "judge_score": score,
+        }
+        if bar:
+            row["rating"] = int(rating >= bar)
+            row["judge_score"] = int(score >= bar)
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("bar", [0, 3])
+def test_a_judge_that_agrees_by_luck_is_not_to_be_used(bar: int) -> None:
+    """Each page says so, and which version the judge favours; points or passes."""
+    rows = [{**row, "gpt_score": row["judge_score"]} for row in judged(0.0, bar)]
+    names = ("judge_score", "gpt_score")
+    scale = (0, 1) if bar else SCALE
+    looked = [card for card in refless.look(rows).cards if card.topic in names]
+    cards = refless.judge(rows, scale=scale, score_column=names).cards()
+    for card in (*looked, *cards):
+        assert "no agreement with people is shown, and it favours new by" in card.answer
+        assert card.advice.startswith("do not use it: averages")
+    assert len(looked) == len(cards) == 2
+    assert {card.command for card in cards} == {""}
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "advice"),
+    [
+        (0.3, "it does not tell good from bad well enough", "use it for averages"),
+        (-0.6, "no agreement with people is shown", "find out whether low scores"),
+    ],
+)
+def test_a_judge_that_agrees_somewhat(right: float, answer: str, advice: str) -> None:
+    """The same sentence has the same line everywhere; scores the other way round are a remedy."""
+    rows = judged(right)
+    (card,) = refless.judge(rows, scale=SCALE, score_column="judge_score").cards()
+    looked = next(c for c in refless.look(rows).cards if c.topic == "judge_score")
+    assert answer in card.answer
+    assert advice in card.advice
+    assert (looked.answer, looked.advice) == (card.answer, card.advice)
+    assert card.command.startswith("refless compare") == (right > 0)
+    assert looked.command.startswith("refless compare") == (right > 0)
+
+
+def test_a_judge_of_one_score_needs_no_more_ratings() -> None:
+    """No rating more would tell what it is worth."""
+    rows = [{**row, "judge_score": 3} for row in judged(0.0)]
+    (card,) = refless.judge(rows, scale=SCALE, score_column="judge_score").cards()
+    assert (card.state, card.advice[:13]) == ("open", "do not use it")
+
+
+def test_runs_that_agree_with_people_by_luck() -> None:
+    """Runs may say the same each time, and nothing of use."""
+    rows = [{**row, "again": row["judge_score"]} for row in judged(0.0)]
+    names = ("judge_score", "again")
+    (card,) = refless.judge(rows, scale=SCALE, runs=True, score_column=names).cards()
+    assert (card.state, card.advice[:13]) == ("yes", "do not use it")
+
+
+def test_the_strictest_and_the_kindest_rater_are_named() -> None:
+    """By hand: beside the others a gives 3/2 less for 1, 2, 3; 1 less for 4; as much for 5."""
+    card = refless.judge_raters(by_three_raters(), scale=SCALE).card()
+    assert "a (-1.10), c (+1.00)" in card.rests

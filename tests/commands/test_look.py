@@ -248,6 +248,9 @@ def test_counts_of_a_grid() -> None:
     table, _, _ = np.histogram2d(people, judge, bins=np.arange(0.5, 6))
     assert counts == [int(n) for n in table.ravel() if n]
     same = f"{100 * np.mean(people == judge):.0f} %"
+    assert figure.caption.startswith(
+        "Outputs that people and the judge both scored: 200."
+    )
     assert same in figure.caption
 
 

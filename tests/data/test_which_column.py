@@ -141,8 +141,8 @@ def test_outputs_that_nobody_rated() -> None:
 
 
 def test_a_judge_that_nobody_named() -> None:
-    """The error names the columns that may be one."""
-    with bad_usage(r"--score-column or .* needed; .*left unread: 'score'"):
+    """The error begins with the flag for the column that may be one."""
+    with bad_usage(r"^--score-column score reads .* needed; .*left unread: 'score'"):
         refless.judge(judged())
 
 

@@ -242,7 +242,7 @@ def test_a_judge_page(tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert ">F1<" in text
     assert "catch failures" in text
-    assert "Open: its agreement with people lies" in text
+    assert "Open: its agreement lies" in text
     assert "#00695c" in text
     assert "#0072b2" not in text
 

@@ -203,14 +203,14 @@ def judge_picture(
     *,
     of_verdicts: bool,
     beside: str = "people give",
-    unit: str = "output",
+    counts: str = "Outputs that people and the judge both scored",
 ) -> Figure:
     """A grid of a judge's scores against people's ratings, with the number of texts in each cell.
 
     Args:
         name: of the judge; people, judge: [n] of the same texts.
         of_verdicts: whether both are passes and fails.
-        beside: the words at the side; unit: the noun for what cells count.
+        beside: the words at the side; counts: what cells count.
     """
     of_people = _levels(people)
     of_judge = of_people if _within(judge, of_people) else _levels(judge)
@@ -222,7 +222,7 @@ def judge_picture(
     same = of_people == of_judge
     agreeing = sum(count for (x, y), count in cells.items() if same and x == y)
     share = percent(agreeing / len(people)) if people else "-"
-    caption = f"{counted(len(people), unit)} by both."
+    caption = f"{counts}: {len(people):,}."
     if same:
         caption += f" Outlined: the same from both, {share} of them."
     svg = drawing(

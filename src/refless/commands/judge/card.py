@@ -20,13 +20,15 @@ from refless.report.wording import exact_percent, number, percent
 
 OPEN = "Cannot be told yet"
 QUESTION = "Can {} decide alone?"
-WEAK = 0.4
 STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
     "with": "ask with {} from which scores on few are wrong.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
-    "open": "rate more of what it scored, drawn at random.",
+    "open": "do not rely on it yet: rate more of what it scored, drawn at random.",
 }
+UNSHOWN = "no agreement with people is shown"
+UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
+TURNED = "do not use it as it is: find out whether low scores are its good ones."
 SAME = 0.9  # share of outputs on which runs are to say the same
 RUNS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
 ONE_SIDED = (
@@ -75,12 +77,12 @@ def card_of(
         question=QUESTION.format(audit.name),
         state=state,
         label=LABELS[state],
-        answer=_answer(audit, use, state, RatingUnits(of_verdicts)),
+        answer=_answer(audit, use, state),
         rests=_rests(audit, use),
         further=further,
         unfit=_unfit(audit.uses),
-        advice=ADVICE[state].format(called("at_most_wrong", 0.1)),
-        command=command if state == "no" else "",
+        advice=_advice(audit, use, state),
+        command=command if state == "no" and _agrees(use) else "",
         figures=(picture,),
     )
 
@@ -108,6 +110,10 @@ def card_of_runs(
         f"{NUMBERS[runs.measure].title} with people: {number(runs.single.value, 2)} by one run, "
         f"{number(runs.together.value, 2)} by all together."
     )
+    advice = "one run will do." if state == "yes" else "take several runs together."
+    if not runs.together.interval[0] > 0:
+        agreement = f"{UNSHOWN.capitalize()}. {agreement}"
+        advice = UNUSED
     return Card(
         topic="runs",
         question="Does the judge say the same each time?",
@@ -117,7 +123,7 @@ def card_of_runs(
         rests=f"Rests on {counted(runs.n, 'output')} that all runs scored. {agreement}",
         further=if_steady(same, (low, high), SAME, runs.n, "output"),
         unfit="a claim that it is right: it may repeat its mistakes.",
-        advice="one run will do." if state == "yes" else "take several runs together.",
+        advice=advice,
         figures=_of_runs(columns, of_verdicts=of_verdicts),
     )
 
@@ -136,7 +142,7 @@ def _of_runs(columns: Sequence[FloatArray], *, of_verdicts: bool) -> tuple[Figur
         [y for _, y in both],
         of_verdicts=of_verdicts,
         beside="one run gives",
-        unit="score",
+        counts="Pairs of scores by two runs",
     )
     return (picture,)
 
@@ -220,20 +226,38 @@ def _labels(licence: Licence) -> str:
     return if_steady_said(licence.needed, licence.n, "rated text")
 
 
-def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
+def _agrees(use: Use) -> bool:
+    """Whether any agreement with people is shown."""
+    return use.estimate.interval[0] > 0
+
+
+def _advice(audit: Audit, use: Use, state: State) -> str:
+    if use.estimate.interval[1] < 0:
+        return TURNED
+    if audit.usual_share == 1 or (state == "no" and not _agrees(use)):
+        return UNUSED
+    return ADVICE[state].format(called("at_most_wrong", 0.1))
+
+
+def _answer(audit: Audit, use: Use, state: State) -> str:
+    """The agreement with people, and the clearest fault."""
+    return f"{', and '.join([_agreement(use, state), *_faults(audit)])}."
+
+
+def _agreement(use: Use, state: State) -> str:
     if state == "with":
-        return "It agrees with people on single outputs, but nothing limits its errors yet."
+        return "It agrees with people, but nothing limits its errors yet"
+    if state == "no" and _agrees(use):
+        return "Not on its own: it does not tell good from bad well enough"
     if state == "no":
-        tells = "it does not tell good from bad well enough"
-        if use.estimate.value < WEAK:
-            tells = "it tells good from bad weakly"
-        faults = [*_faults(audit, units), tells]
-        return f"Not on its own: {', and '.join(faults)}."
+        return f"Not on its own: {UNSHOWN}"
     low, high = use.estimate.interval
     if low != low:
-        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}."
+        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}"
+    if not _agrees(use):
+        return f"Not known: {UNSHOWN}, and {use.bar:g} is needed"
     ends = f"between {number(low, 2)} and {number(high, 2)}"
-    return f"Not known: its agreement with people lies {ends}; {use.bar:g} is needed."
+    return f"Not known: its agreement lies {ends}; {use.bar:g} is needed"
 
 
 def _rests(audit: Audit, use: Use) -> str:
@@ -241,9 +265,9 @@ def _rests(audit: Audit, use: Use) -> str:
     low, high = use.estimate.interval
     if low != low:
         return f"{on}."
-    ends = f"{number(low, 2)} to {number(high, 2)}"
+    ends = f"95 % interval {number(low, 2)} to {number(high, 2)}"
     value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
-    return f"{on}: {value}, where {use.bar:g} is needed."
+    return f"{on}: {value}, where {use.bar:g} is needed to decide alone."
 
 
 def _unfit(uses: Sequence[Use]) -> str:
@@ -256,9 +280,14 @@ def _unfit(uses: Sequence[Use]) -> str:
     return f"use without people to {' or '.join(tasks)}." if tasks else OTHERS
 
 
-def _faults(audit: Audit, units: RatingUnits) -> list[str]:
-    """That it is too kind or too strict, if that is shown."""
+def _faults(audit: Audit) -> list[str]:
+    """The system that it favours most clearly, else that it is too kind or too strict, if shown."""
     measures = audit.measures
+    units = RatingUnits(audit.passing is not None)
+    for part in audit.slices:
+        favoured = part.column == "system" and part.significant and part.gap.value > 0
+        if favoured and (audit.same_units or units.percent):
+            return [f"it favours {part.value} by {units.size(part.gap.value)}"]
     if "judge_rate" in measures:
         by_judge = measures["judge_rate"]
         by_people = measures["base_rate"]

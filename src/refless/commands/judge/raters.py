@@ -17,7 +17,7 @@ from refless.commands.judge.rater_profiles import (
 from refless.commands.judge.raters_card import card_of
 from refless.commands.judged_by import labels_of
 from refless.commands.rows import note_ratings
-from refless.commands.validate.findings import drift_lines
+from refless.commands.validate.findings import apart, drift_lines
 from refless.data.design import Design
 from refless.data.records import RatedPool
 from refless.evaluation.drift import Drift, drift
@@ -37,6 +37,7 @@ FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
 IN_TERMINAL = 5  # disputed texts
 ON_PAGE = 20
+KINDER = "Kinder (+) or stricter than the others on the same texts: {}, of {} raters."
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
@@ -77,6 +78,7 @@ class RatersResult(Result):
     Attributes:
         pool: the rated texts.
         design, agreement, raters, findings, disputes: as in `RatersRecord`.
+        apart: a sentence on the raters who are shown to be kinder or stricter, or "".
     """
 
     record = RatersRecord
@@ -86,6 +88,7 @@ class RatersResult(Result):
     raters: tuple[RaterProfile, ...]
     findings: tuple[str, ...]
     disputes: Disputes
+    apart: str
 
     @property
     def n_texts(self) -> int:
@@ -94,7 +97,7 @@ class RatersResult(Result):
 
     def card(self) -> Card:
         """The answer with its picture."""
-        return card_of(self.agreement, self.pool.ratings)
+        return card_of(self.agreement, self.pool.ratings, self.apart)
 
     def _shown(self) -> Document:
         return self._document(IN_TERMINAL)
@@ -176,6 +179,7 @@ def agreeing(pool: RatedPool, design: Design) -> RatersResult:
         raters=rater_profiles(pool, design),
         findings=drift_lines(change, pool.scale),
         disputes=disputes(pool, design),
+        apart=apart(change.raters, "level", pool.scale, KINDER),
         signature=signature,
     )
 

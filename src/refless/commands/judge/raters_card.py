@@ -45,13 +45,18 @@ UNFIT: dict[State, str] = {
 }
 ADVICE: dict[State, str] = {
     "yes": "see who differs, and which texts they dispute.",
-    "no": "let them talk about the texts that they dispute, and rate again.",
+    "no": "let them talk about the texts that they dispute, and rate those again.",
     "open": "have more texts rated by two people.",
 }
 
 
-def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
-    """The card on raters; ratings: of all texts, in the raters' units."""
+def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
+    """The card on raters.
+
+    Args:
+        agreement: of all; ratings: of all texts, in the raters' units.
+        apart: a sentence on the raters who are shown to be kinder or stricter, or "".
+    """
     alpha = agreement.alpha_ordinal
     state = reaches(alpha.interval, TENTATIVE)
     bars = _bars(ratings)
@@ -61,9 +66,9 @@ def card_of(agreement: RaterAgreement, ratings: Ratings) -> Card:
         state=state,
         label=LABELS[state],
         answer=_answer(alpha, state, bars),
-        rests=_rests(agreement),
+        rests=f"{_rests(agreement)} {apart}".rstrip(),
         further=if_steady(
-            alpha.value, alpha.interval, TENTATIVE, agreement.n, "text with two ratings"
+            alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
         ),
         unfit=UNFIT[state],
         advice=ADVICE[state],
@@ -91,8 +96,9 @@ def _rests(agreement: RaterAgreement) -> str:
     alpha = agreement.alpha_ordinal
     low, high = alpha.interval
     if low == low:
-        value = f"{number(alpha.value, 2)} ({number(low, 2)} to {number(high, 2)})"
-        rests += f": alpha {value}, where {TENTATIVE:g} is needed"
+        ends = f"95 % interval {number(low, 2)} to {number(high, 2)}"
+        needed = f"{TENTATIVE:g} is needed for tentative conclusions"
+        rests += f": alpha {number(alpha.value, 2)} ({ends}), where {needed}"
     mean = agreement.icc_mean.value
     if mean == mean:
         reliability = number(mean, 2)

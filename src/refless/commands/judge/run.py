@@ -311,12 +311,15 @@ def _check_promised(question: Question) -> None:
 def _check_several_ratings(read: ScoredRead) -> None:
     """Raises UsageError if there is neither a score to judge nor raters to compare."""
     scores = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
+    needed = ""
     if are_choices(read.pool):
         needed = f"{scores}: whether raters agree is not told of choices"
-        raise UsageError("; ".join([needed, *read.notes]))
-    if not has_several_ratings(read.pool):
+    elif not has_several_ratings(read.pool):
         needed = f"two ratings of some text, or {scores}"
-        raise UsageError("; ".join([needed, *read.notes]))
+    if needed:
+        parts = "; ".join([needed, *read.notes]).split("; ")
+        parts.sort(key=lambda part: not part.startswith(called("score_column")))
+        raise UsageError("; ".join(parts))
 
 
 def _check_unanswered(parameters: Mapping[str, object], of_rows: str) -> None:

@@ -23,4 +23,4 @@ def may_judges_decide(asked: Asked) -> list[Card]:
 def _card(asked: Asked, name: str) -> Card:
     result: JudgeResult = asked.ask(judge, score_column=name)
     (card,) = result.cards()
-    return replace(card, command=result.command)
+    return replace(card, command=card.command or result.command)

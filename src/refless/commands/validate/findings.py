@@ -156,15 +156,19 @@ def _why_undefined(first: MethodLine, second: MethodLine) -> str:
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     """The findings on raters and time, a sentence each."""
     raters = result.raters
-    unit = 1.0 if scale is None else scale[1] - scale[0]
+    unit = _unit(scale)
     lines = (
         _following(raters) if len(raters) >= FEWEST else "",
-        _apart(raters, "level", unit, LEVELS),
-        _apart(raters, "drift", unit, DRIFTS),
+        apart(raters, "level", scale, LEVELS),
+        apart(raters, "drift", scale, DRIFTS),
         _trend(result.over_time, unit, OVER_TIME),
         _trend(result.errors, unit, ERRORS),
     )
     return tuple(filter(None, lines))
+
+
+def _unit(scale: Scale | None) -> float:
+    return 1.0 if scale is None else scale[1] - scale[0]
 
 
 def _following(raters: Sequence[RaterDrift]) -> str:
@@ -177,19 +181,19 @@ def _following(raters: Sequence[RaterDrift]) -> str:
     return _line(values, len(raters), FOLLOWING)
 
 
-def _apart(
+def apart(
     raters: Sequence[RaterDrift],
     measure: Literal["level", "drift"],
-    unit: float,
+    scale: Scale | None,
     sentence: str,
 ) -> str:
-    """The raters whose level or drift is shown, the farthest first."""
+    """The sentence with the raters whose level or drift is shown, the farthest first; or ""."""
     values: dict[str, float] = {}
     for rater in raters:
         if getattr(rater, f"{measure}_p") < LEVEL:
             values[rater.name] = getattr(rater, measure)
     ranked = sorted(values, key=lambda name: -abs(values[name]))
-    cells = {name: _signed(unit * values[name]) for name in ranked}
+    cells = {name: _signed(_unit(scale) * values[name]) for name in ranked}
     return _line(cells, len(raters), sentence)
 
 
