@@ -301,3 +301,17 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
         InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
     ):
         refless.look(without_scores)
+
+
+def test_items_that_lack_a_rating_are_to_be_rated() -> None:
+    """Not all is rated where some items have a rating for one version alone."""
+    rows = two_versions()
+    card = answers(without(rows[:2], "human_rating") + rows[2:])["v2 against v1"]
+    assert "all items are rated" not in card.advice
+    half = [*without(rows[:1], "human_rating"), *rows[1:]]
+    card = answers(half)["v2 against v1"]
+    assert card.advice == "rate more of the items, drawn at random."
+    assert card.command.startswith("refless next")
+    card = answers(rows)["v2 against v1"]
+    assert card.advice.startswith("all items are rated")
+    assert not card.command

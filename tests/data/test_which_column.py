@@ -21,6 +21,7 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
+from refless.data.tables.cells import time_of_cell
 from refless.data.tables.overview import overview
 from refusals import bad_input, bad_usage
 from rows import by_columns, csv_of, renamed, without, write
@@ -417,3 +418,25 @@ def test_ids_that_systems_share_are_items() -> None:
     equal = [{**row, "text": "the same"} for row in rows]
     with bad_input("id '0' has two systems"):
         read_pool(equal)
+
+
+def test_texts_of_a_version_a_column_are_named() -> None:
+    """Two columns of texts may be those of two versions; not beside a column of texts."""
+    rows = [
+        {"old": f"an old text of {i}", "new": f"a new text of {i}"} for i in range(20)
+    ]
+    assert overview(rows, Reading()).beside == ("old", "new")
+    with_text = [
+        {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
+    ]
+    assert overview(with_text, Reading()).beside == ()
+    with bad_input("name it 'output_old' and its ratings 'rating_old'"):
+        refless.look(rows)
+    read_as = renamed(rows, old="output_old", new="output_new")
+    assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
+
+
+def test_times_of_forms() -> None:
+    """As Google's forms write them, an hour and a half east of Greenwich."""
+    time = time_of_cell("2026/11/01 10:00:00 PM GMT+1:30")
+    assert time == time_of_cell("2026-11-01T20:30:00Z")

@@ -226,7 +226,8 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     rng = default_rng(4)
     points = rng.normal(size=(3, 20))
     # detail, text, score
-    kernels = np.exp(-np.square(points[:, :, None] - points[:, None]) / 2)
+    gaps = points[:, :, None] - points[:, None]
+    kernels = np.exp(-np.square(gaps) / 2)
     y = points.sum(axis=0)
     noise = np.full(20, 0.1)
     blocks = blocks_of(np.arange(20))
@@ -243,8 +244,10 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 
     detail = np.array([True, False, False])
     score = np.array([False, False, True])
-    full = fitted([0, 1, 2], []) + fitted([1, 2], blocks)
-    full = (full + fitted([0, 1, 2], blocks, likely)) / 3
+    full = fitted([0, 1, 2], [])
+    full += fitted([1, 2], blocks)
+    full += fitted([0, 1, 2], blocks, likely)
+    full /= 3
     beliefs = ((~score, 2 / 3), (score, 1 / 3))
     answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks, likely)
     belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts

@@ -30,9 +30,12 @@ def test_as_low_as_scipy_in_few_evaluations(seed: int, size: int) -> None:
         bent = np.exp(rows @ point)
         value = float(bent.sum() - pull @ point)
         hessian = (rows * bent[:, None]).T @ rows
-        return Local(value, bent @ rows - pull, hessian * np.outer(wrong, wrong))
+        gradient = bent @ rows - pull
+        curvature = hessian * np.outer(wrong, wrong)
+        return Local(value, gradient, curvature)
 
-    value = local(minimized(local, np.ones(size), lower)).value
+    found = minimized(local, np.ones(size), lower)
+    value = local(found).value
     assert len(evaluated) <= 40
     assert (evaluated >= lower - 1e-12).all()
     least = minimize(
@@ -41,7 +44,11 @@ def test_as_low_as_scipy_in_few_evaluations(seed: int, size: int) -> None:
         jac=True,
         method="L-BFGS-B",
         bounds=[(bound, None) for bound in lower],
-        options={"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000},
+        options={
+            "ftol": 1e-14,
+            "gtol": 1e-10,
+            "maxiter": 10_000,
+        },
     ).fun
     assert value <= least + 2e-6 * max(1.0, abs(least))
 
@@ -50,4 +57,5 @@ def test_the_start_where_nothing_is_defined() -> None:
     """Nothing shows the way from there."""
     start = np.ones(2)
     undefined = Local(np.inf, np.zeros(2), np.eye(2))
-    np.testing.assert_array_equal(minimized(lambda _: undefined, start, 0 * start), 1)
+    found = minimized(lambda _: undefined, start, 0 * start)
+    np.testing.assert_array_equal(found, start)

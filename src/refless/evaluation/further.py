@@ -40,7 +40,8 @@ class Further:
             return "not within reach: ratings of all these items may not decide it."
         if self.count is None:
             return (
-                f"not within reach: even {REACH} times as many items may not decide it."
+                f"not within reach: {REACH} times as many items may not decide it, as there may be "
+                "nothing to find."
             )
         asked = f"about {counted(self.count, 'more item')}"
         if self.of == "items":

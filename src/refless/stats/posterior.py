@@ -118,7 +118,7 @@ def inverse(factor: Factor) -> FloatArray:
     half, is_lower = factor
     found = dpotri(half, lower=is_lower)[0]
     below = found if is_lower else found.T
-    return np.where(np.tri(len(below), dtype=np.bool_), below, below.T)
+    return np.asarray(np.where(np.tri(len(below), dtype=np.bool_), below, below.T))
 
 
 def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:

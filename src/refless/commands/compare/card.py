@@ -64,7 +64,7 @@ def card_of_two(
         further=_further(pair, these=field.these),
         unfit=_unfit(pair),
         advice=_advice(pair),
-        command="" if pair.shown else command,
+        command="" if pair.shown or _is_all_rated(pair) else command,
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -110,9 +110,14 @@ def _advice(pair: Pair) -> str:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
         return "go on as planned, or end: the notes say what that would cost."
-    if pair.rated < pair.items:
+    if not _is_all_rated(pair):
         return "rate more of the items, drawn at random."
     return "all items are rated: it takes answers to more items."
+
+
+def _is_all_rated(pair: Pair) -> bool:
+    """Whether each item has its rating, or both where they are compared in pairs."""
+    return pair.items == (pair.both_rated if pair.paired else pair.rated)
 
 
 def _further(pair: Pair, *, these: bool) -> str:

@@ -16,6 +16,7 @@ from refless.data.records import RatedPool, Scale
 from refless.data.tables.columns import missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
+from refless.data.tables.proposed import renaming
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
@@ -63,6 +64,8 @@ class Asked:
             names = [column.name for column in seen.columns]
             guess = called("columns", seen.proposed)
             more = f"; perhaps {guess}" if seen.proposed else ""
+            if len(seen.beside) > 1:
+                more = f"; {renaming(seen.beside[-1])}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
         for line in read.notes:

@@ -13,12 +13,17 @@ from refless.report.document import Card
 
 TOPIC = "versions"
 ONE = "Is one version better than another?"
+NO_RATING = "no column is known to be people's rating"
 
 
 def which_is_better(asked: Asked) -> list[Card]:
     """The card on versions; none where it waits for columns that a guess names."""
-    if {"system", "rating"} & {*asked.seen.proposed}:
+    if {"system", "rating"} & {*asked.seen.proposed} or len(asked.seen.beside) > 1:
         return []
+    if asked.read.pool is None and not asked.seen.scores:
+        remedy = f"name it with {naming('rating')}; if nobody has rated yet, "
+        remedy += f"'refless rate {asked.file}' asks people."
+        return [refused(TOPIC, ONE, InputError(NO_RATING, remedy=remedy))]
     systems = sorted({*asked.read.texts.systems})
     if len(systems) < 2 and not asked.of_choices:
         why = "nothing says which version wrote a text"

@@ -35,6 +35,7 @@ _SHORT_FLOATS = {
 }
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
 _DEEPEST = 100
+_OF_FORMS = re.compile(r"(.+ [AP]M) GMT([+-])(\d{1,2})(?::(\d\d))?")
 T = TypeVar("T")
 
 
@@ -258,12 +259,19 @@ def time_of_cell(value: object) -> float:
     return number
 
 
+def _of_form(when: str, sign: str, hours: str, minutes: str) -> datetime:
+    """A time as Google's forms write it, in a zone so far from Greenwich."""
+    zone = f"{sign}{hours:>02}{minutes:>02}"
+    return datetime.strptime(f"{when} {zone}", "%Y/%m/%d %I:%M:%S %p %z")
+
+
 def _seconds(value: object) -> float:
     text = str(value).strip()
     try:
         return float(text)
     except ValueError:
-        when = datetime.fromisoformat(text)
+        zoned = _OF_FORMS.fullmatch(text)
+        when = _of_form(*zoned.groups("0")) if zoned else datetime.fromisoformat(text)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from refless.data.tables.columns import unclear
 from refless.data.tables.memory import Rows
-from refless.data.tables.proposed import proposed
+from refless.data.tables.proposed import of_versions, proposed
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
@@ -39,12 +39,14 @@ class Overview:
         n_rows: rows; columns: in the order of the files.
         scores: columns that hold a judge's scores, as far as their names and cells tell.
         proposed: by role, the column that may have it; see `proposed`.
+        beside: columns that may be texts of one version each; see `of_versions`.
     """
 
     n_rows: int
     columns: tuple[SeenColumn, ...]
     scores: Strings
     proposed: Mapping[str, str]
+    beside: Strings
 
     @property
     def roles(self) -> set[str]:
@@ -68,11 +70,13 @@ def overview(rows: Rows, reading: Reading) -> Overview:
     header = table.rows.header
     columns = [_seen(table, name, role_of.get(name, "")) for name in header]
     unread = {name: table.rows.seen(name) for name in header if name not in role_of}
+    known = {*role_of.values()}
     return Overview(
         n_rows=len(table),
         columns=tuple(columns),
         scores=tuple(scores),
-        proposed=proposed(unread, {*role_of.values()}),
+        proposed=proposed(unread, known),
+        beside=tuple(of_versions(unread, known)),
     )
 
 

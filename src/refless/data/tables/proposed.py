@@ -43,6 +43,27 @@ def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
     return guesses
 
 
+def of_versions(columns: Columns, known: Collection[str]) -> list[str]:
+    """Columns of texts that may be those of one version each; none if there is a column of texts.
+
+    Args:
+        columns, known: as of `proposed`.
+    """
+    remarks = [] if "text" not in known else [*columns]
+    remarks += _called(columns, NO_TEXTS)
+    return [
+        name for name in columns if name not in remarks and are_written(columns[name])
+    ]
+
+
+def renaming(name: str) -> str:
+    """The names by which the texts and ratings of one version each are read."""
+    return (
+        f"if '{name}' holds the texts of one version, name it 'output_{name}' and its ratings "
+        f"'rating_{name}', and so for each version"
+    )
+
+
 def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
     remarks = _called(columns, NO_TEXTS)

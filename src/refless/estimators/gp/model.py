@@ -133,7 +133,7 @@ class Posterior:
         solved = self.solved
         drawn = self.data.at(self.drawn)
         landmarks = drawn
-        if len(solved.beside) != len(self.drawn):
+        if not np.array_equal(solved.beside, self.drawn):
             landmarks = self.data.at(solved.beside)
         return Compiled.of(self.covariance, solved, landmarks, drawn)
 
