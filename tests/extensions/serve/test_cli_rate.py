@@ -10,6 +10,7 @@ import pytest
 from command_line import jsonl, output_rows, rated_rows, run, run_well
 from refless.data.tables import Reading, read_outputs, read_pool
 from refless.extensions.serve.rate import apart
+from serving import free_port
 
 pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
@@ -27,7 +28,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     found: list[Any] = []
     monkeypatch.setattr(
-        app, "serve", lambda _, where, lines: found.append((where, lines))
+        app, "serve", lambda _, where, lines, *__: found.append((where, lines))
     )
     return found
 
@@ -52,6 +53,23 @@ def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
     assert first[0] != second[0]
     assert first[1:3] == second[1:3]
     assert outputs.with_name("outputs.jsonl.ratings.sqlite").exists()
+
+
+def test_the_end_says_how_to_read_the_ratings(
+    outputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After Ctrl-C one line has the place of the ratings, and the command that reads them."""
+    from refless.extensions.serve import app
+
+    def interrupted(_: Any, sockets: list[socket.socket]) -> None:
+        sockets[0].close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app.Server, "run", interrupted)
+    ran = run_well("rate", outputs, "--port", free_port(), "--scale", 1, 4)
+    last = ran.out.splitlines()[-1]
+    assert f"kept in {outputs}.ratings.sqlite;" in last
+    assert last.endswith("refless ratings.jsonl --scale 1 4")
 
 
 def test_token_of_the_environment_is_not_printed(

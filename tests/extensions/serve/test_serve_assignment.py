@@ -49,12 +49,24 @@ def test_each_item_once_to_one_rater() -> None:
 
 
 def test_orders_differ_by_rater_and_come_again() -> None:
-    """A seed tells a rater's order again; another rater, and another seed, have another."""
+    """A seed tells a rater's order again; other raters, and another seed, have another."""
     asked = replace(TASK, per_item=9)
-    first, again = (everything(Assignment(asked, [1] * 30), 1) for _ in range(2))
-    assert first == again
-    assert first != everything(Assignment(asked, [1] * 30), 2)
-    assert first != everything(Assignment(replace(asked, seed=5), [1] * 30), 1)
+    one, again, other = (
+        Assignment(replace(asked, seed=seed), [1] * 30) for seed in (0, 0, 5)
+    )
+    orders = [everything(one, rater) for rater in (1, 2, 3)]
+    assert orders == [everything(again, rater) for rater in (1, 2, 3)]
+    assert len({*map(tuple, orders)}) == 3
+    assert orders[1] != [everything(other, rater) for rater in (1, 2)][1]
+
+
+@pytest.mark.parametrize("per_item", [1, 2])
+def test_every_answer_of_the_audit_is_in_the_sample(per_item: int) -> None:
+    """However many raters and ratings an item: after each answer, nobody else being asked."""
+    one = Assignment(replace(TASK, per_item=per_item), [1] * 30)
+    for k in range(20):
+        answered(one, k % 3)
+        assert one.audited == one.rated
 
 
 def test_lease_keeps_others_away_until_it_ends() -> None:

@@ -112,6 +112,27 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     store.close()
 
 
+def test_second_ratings_are_none_that_estimates_need(tmp_path: Path) -> None:
+    """Of 20 acts the page counts the exported ratings, fewer than 20; a look says the same."""
+    outputs, values = sample()
+    asked = Task(repeat=0.5)
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", asked, outputs)
+    live = Live(store, "gp")
+    rater, unit = begun(store)
+    for _ in range(20):
+        sent = event("rated", unit, value=values[unit["texts"][0]])
+        unit = store.save(rater, sent).result()["next"]
+    exports = len(exported(store, "ratings.jsonl").splitlines())
+    before = said(live)
+    asyncio.run(live._look())
+    assert said(live) == before
+    assert before.startswith(
+        f"{exports} ratings of {exports} of 60 items; estimates come"
+    )
+    assert live.state()["looked"] == live.state()["drawn"] == exports < 20
+    store.close()
+
+
 def _rows(store: Any) -> list[Any]:
     from refless.extensions.serve.schema import CURRENT_ROWS
 

@@ -1,11 +1,13 @@
 """The pages, asked without a browser: who gets in, what leaves, what is refused."""
 
 import csv
+import html
 import io
 import json
 import re
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -16,8 +18,10 @@ from zipfile import ZipFile
 import pytest
 import sqlalchemy as sa
 
-from command_line import jsonl, output_rows
+import refless
+from command_line import jsonl, output_rows, run_well
 from refless.data.records import Outputs
+from refless.data.rows import rows_of as texts_of
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.access import Access, Pace
 from refless.extensions.serve.acts import OWNER, RATER, Refused
@@ -327,7 +331,7 @@ def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
         joined(web, store, rater)
         assert "&#34;style&#34;: [1, 2, 3]" in web.get("/").text
         joined(web, store, owner_of(store))
-        shown = web.get("/").text
+        shown = html.unescape(web.get("/").text)
         for own in ("sense=1..5", "style=1..3"):
             assert f"<code>refless ratings.jsonl --dimension '{own}'</code>" in shown
     (tmp_path / "ratings.jsonl").write_bytes(exported(store, "ratings.jsonl"))
@@ -585,11 +589,37 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
     for k in range(6):
         sent = event("rated", unit, value=1.0 + k % 5)
         unit = store.save(rater, sent).result()["next"]
-    drawn = store.assignment.audited
-    assert store.database.read(snapshot).drawn == drawn > 0
+    assert store.database.read(snapshot).drawn == store.assignment.audited == 6
     rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
-    assert len(rows) == drawn
-    assert {row["probability"] for row in rows} <= {drawn / 12}
+    assert [row["probability"] for row in rows] == [6 / 12] * 6
+
+
+def test_ratings_are_read_at_any_time(tmp_path: Path) -> None:
+    """A rater keeps an item open: ratings of those drawn later wait, and nothing else does.
+
+    One of eight comes from the estimator. What the page prints reads them without a question.
+    """
+    task = Task(repeat=0.0, overlap=0.0)
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task)
+    store.set_active([11]).result()
+    rater, unit = begun(store)
+    other, kept = begun(store)
+    for k in range(8):
+        sent = event("rated", unit, value=1.0 + k % 3)
+        unit = store.save(rater, sent).result()["next"]
+    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    streams = Counter((row["stream"], row["probability"]) for row in rows)
+    drawn = store.assignment.audited
+    told = {("audit", drawn / 12): drawn, ("waiting", None): 7 - drawn}
+    assert streams == told | {("active", None): 1}
+    file = jsonl(tmp_path / "ratings.jsonl", rows)
+    assert "only the estimates learn from" in run_well(file, "--scale", 1, 5).err
+    compared = refless.compare(texts_of(store.outputs), rated=rows, scale=(1, 5))
+    assert compared.selection == "active"
+    store.save(other, event("rated", kept, value=1.0)).result()
+    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    assert Counter(row["stream"] for row in rows) == {"audit": 8, "active": 1}
+    store.close()
 
 
 def test_items_show_all_that_was_said(web: Any, store: Store) -> None:

@@ -227,8 +227,7 @@ def selection_of(
     """The selection of the rated outputs, as far as it is known; what looks picked is unknown.
 
     Raises:
-        UsageError: chances of some rated outputs alone, or nothing but estimates would answer, and
-            there are no texts.
+        UsageError: nothing but estimates would answer, and there are no texts.
     """
     if selection == "unknown" and not inputs.has_texts:
         raise UsageError(
@@ -238,13 +237,41 @@ def selection_of(
     if selection is not None:
         return selection
     outputs = inputs.outputs
-    missing = np.isnan(outputs.probability[outputs.place])
-    if missing.all():
+    if np.isnan(outputs.probability[outputs.place]).all():
         return _selection_by_looks(inputs, group)
-    if missing.any():
-        raise UsageError(
-            f"{counted(int(missing.sum()), 'rated output')} of {len(missing)} have no probability, "
-            "the others do: were these drawn at random? Give all their chance, or say "
-            f"{called('selection', 'random')} or unknown"
-        )
     return "active"
+
+
+def of_drawn(inputs: Inputs) -> Inputs:
+    """The inputs whose rated outputs are those with a chance of having been drawn.
+
+    The others only teach the estimates. Where all outputs have ratings they are not compared, as
+    the drawn ones stand for more than these; but every system keeps outputs.
+    """
+    outputs = inputs.outputs
+    pool = outputs.pool
+    chances = outputs.probability[outputs.place]
+    drawn = np.flatnonzero(~np.isnan(chances))
+    if pool is None or len(drawn) == len(chances):
+        return inputs
+    others = counted(len(chances) - len(drawn), "rated output")
+    note(
+        f"only the estimates learn from {others} of {len(chances)} without a probability: the "
+        "others were drawn at random"
+    )
+    place = outputs.place[drawn]
+    part = replace(outputs, pool=pool.take(drawn), place=place)
+    texts = outputs.texts.take(place)
+    if len(chances) < len(outputs.texts) or {*texts.systems} < {*inputs.systems}:
+        return replace(inputs, outputs=part)
+    first_rows = outputs.first_rows
+    part = replace(
+        part,
+        texts=texts,
+        place=np.arange(len(place)),
+        probability=chances[drawn],
+        first_rows=first_rows[place] if len(first_rows) else first_rows,
+    )
+    design = inputs.design.take(place)
+    labels = picked(inputs.labels, place)
+    return replace(inputs, outputs=part, design=design, labels=labels)

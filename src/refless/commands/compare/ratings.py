@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
-from refless.commands.compare.inputs import Inputs, Selection
+from refless.commands.compare.inputs import Inputs, Selection, of_drawn
 from refless.commands.compare.result import CompareResult
 from refless.commands.warnings import note
 from refless.data.records import RatedPool, Residuals
@@ -51,6 +51,8 @@ def compared_ratings(
         note(
             "there are no texts, so people's ratings alone are compared, without estimates"
         )
+    if selection == "active":
+        inputs = of_drawn(inputs)
     errors = errors_of(inputs, learner, drawn=selection != "unknown")
     field = replace(
         field_of(inputs, learner, seed, selection),

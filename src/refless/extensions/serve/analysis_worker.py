@@ -59,7 +59,7 @@ Look = dict[str, Any]  # what came of one
 
 def looked(job: Job) -> Look:
     """The results of all analyses of the ratings so far."""
-    result: Look = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
+    result: Look = {"n": len(job.first), "said": [], "systems": [], "active": []}
     parts = RATING if job.ask == "rating" else CHOICE
     for part in parts:
         try:
@@ -71,7 +71,7 @@ def looked(job: Job) -> Look:
 
 def _held_out(job: Job, result: Look) -> None:
     """Agreement of held-out estimates with people, and of raters; older ratings only teach."""
-    if len(job.ratings) < FEWEST:
+    if len(job.first) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
     pool, labels = _pooled(job)

@@ -28,7 +28,7 @@ from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.acts import DECIDER, OWNER, Conflict
 from refless.extensions.serve.api import PATHS, Api
-from refless.extensions.serve.dashboard import Live
+from refless.extensions.serve.dashboard import Live, readers_of
 from refless.extensions.serve.database import AWAY, back_up, restore
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
@@ -180,9 +180,17 @@ def run_rating(result: RateResult) -> None:
                 token=token,
                 model=model,
             )
-            serve(app, result.where, [*links(store, result), *lines])
+            serve(app, result.where, [*links(store, result), *lines], _kept(result))
     finally:
         store.close()
+
+
+def _kept(result: RateResult) -> str:
+    """The place of the ratings, and the command that reads them, for the end."""
+    return (
+        f"Ratings are kept in {result.where.place}; the same command serves them again. "
+        f"Your page's ratings.jsonl is read by: {readers_of(result.task)[0]}"
+    )
 
 
 def links(store: Store, result: RateResult) -> list[str]:
@@ -306,8 +314,8 @@ def configured(app: Starlette, where: Where) -> uvicorn.Config:
     )  # fmt: skip
 
 
-def serve(app: Starlette, where: Where, lines: list[str]) -> None:
-    """Runs until it is interrupted; requests that are under way are finished."""
+def serve(app: Starlette, where: Where, lines: list[str], last: str = "") -> None:
+    """Runs until it is interrupted; requests that are under way are finished, then says `last`."""
     bound = _bound(where)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
     bound.listen(2_048)  # a link that is printed is answered, if not yet
@@ -316,3 +324,5 @@ def serve(app: Starlette, where: Where, lines: list[str]) -> None:
     gc.freeze()  # what is there now stays, so that no search for garbage goes through it
     with suppress(KeyboardInterrupt):
         Server(configured(app, where)).run(sockets=[bound])
+    if last:
+        say(last)

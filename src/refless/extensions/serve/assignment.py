@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from refless.extensions.serve.adjudication import TURN
 from refless.extensions.serve.result import Task
 
-WINDOW = 4  # open items of the audit's order of which each rater is shown one
+WINDOW = 4  # items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
 AUDIT = "audit"
 ACTIVE = "active"
@@ -78,7 +78,7 @@ class Assignment:
     standards: frozenset[int] = frozenset()  # practice and gold
     _unasked: frozenset[int] = frozenset()  # these, and those retired
     _shared_asked: int = 0  # of the first items, those that are asked about
-    ratings: int = 0  # answers of all raters, second ones too
+    ratings: int = 0  # answers of all raters, without second ones
     rated: int = 0  # items with a rating
     _reached: int = 0  # the first items of the audit's order that were rated or skipped
     # items that the audit's stream showed
@@ -106,11 +106,6 @@ class Assignment:
         return count - sum(place < count for place in self._unasked)
 
     @property
-    def window(self) -> int:
-        """Open items of which a rater is shown one: the first if answers go by item."""
-        return 1 if self.task.project.looks else WINDOW
-
-    @property
     def audited(self) -> int:
         """So many items, the first ones, are the sample: to the last one drawn at random."""
         last = self._reached
@@ -135,9 +130,9 @@ class Assignment:
         counts[before] -= 1
         counts[state] += 1
         newly_done = (state == DONE) - (before == DONE)
-        self.ratings += newly_done
         if turn:
             return
+        self.ratings += newly_done
         lacked = self._lacks(item)
         self.rated -= self.done[item] > 0
         self.done[item] += newly_done
@@ -242,7 +237,10 @@ class Assignment:
         rater: int,
         now: float,
     ) -> Iterator[int]:
-        """The first places that this rater may be shown, as many as the window holds."""
+        """The first places that this rater may be shown, as many as the window holds.
+
+        At most one has no answer yet, the last: so the sample has no gaps, and orders differ.
+        """
         count = 0
         for item in places:
             if (item, 0) in states or item in self._unasked:
@@ -251,7 +249,7 @@ class Assignment:
                 continue
             yield item
             count += 1
-            if count == self.window:
+            if count == WINDOW or not self._is_answered(item):
                 return
 
     def _is_open(self, item: int, rater: int, now: float) -> bool:

@@ -115,7 +115,7 @@ class Live:
             self.touch()
 
     def _count(self) -> int:
-        """Ratings so far, second ones too."""
+        """Ratings so far, without second ones."""
         return self.store.assignment.ratings * len(self.store.task.dimensions)
 
     async def _look(self) -> None:
@@ -267,6 +267,7 @@ class Live:
             "dimensions": look["dimensions"],
             "certificate": self.certificate,
             "commands": self.commands,
+            "readers": readers_of(self.store.task),
             "race": self._race(),
             "agreements": agreements_of(self.store.task, look["dimensions"]),
             "files": [*self.files] if shows_files else [],
@@ -335,6 +336,19 @@ def standing_of(system: str, number: int, look: TakenLook) -> str:
 def commands_of(look: Look) -> list[str]:
     """The commands that give the numbers of the systems, from the files on the page."""
     return [part["command"] for part in look.values() if part["systems"]]
+
+
+def readers_of(task: Task) -> list[str]:
+    """The commands that read the exported ratings, one a dimension where these are named."""
+    command = "refless ratings.jsonl"
+    if task.scales or len(task.dimensions) > 1:
+        lines = []
+        for name in task.dimensions:
+            low, high = task.scale_of(name)
+            lines.append(f"{command} --dimension '{name}={low:g}..{high:g}'")
+        return lines
+    low, high = task.scale
+    return [f"{command} --scale {low:g} {high:g}" if task.ask == "rating" else command]
 
 
 def agreements_of(task: Task, look: Look) -> list[str]:

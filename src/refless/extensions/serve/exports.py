@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
-from refless.extensions.serve.assignment import REPEAT
+from refless.extensions.serve.assignment import AUDIT, REPEAT
 from refless.extensions.serve.items import FIXED, RETIRED, settings_in
 from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import (
@@ -35,6 +35,7 @@ OUTPUTS = "outputs.jsonl"
 BEFORE = "before.jsonl"
 COMPARED = "compared.jsonl"
 CERTIFIED = "certified.jsonl"  # the ratings on which a certificate rests
+WAITING = "waiting"  # drawn, before all drawn earlier are rated
 SHOWN = ("round", "position", "sides", "stream", "probability")  # columns of an event
 
 
@@ -135,8 +136,9 @@ def ratings_of(
 ) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
-    `probability` is the chance that the item was drawn at random; items that were only chosen have
-    none. What was rated of pairs, or chosen among several, names texts in place of a number.
+    `probability` is the chance that the item was drawn at random; items that were only chosen, or
+    that wait for others, have none. What was rated of pairs, or chosen among several, names texts
+    in place of a number.
 
     Args:
         state: what there is now.
@@ -148,10 +150,11 @@ def ratings_of(
         by_lot = rating.item <= state.drawn and rating.item not in state.gold
         if audit and not by_lot:
             continue
+        waits = rating.stream == AUDIT and not by_lot
         details = {
             "annotator": rating.rater_name,
             "timestamp": _time(rating.at),
-            "stream": rating.stream,
+            "stream": WAITING if waits else rating.stream,
         }
         if len(state.dimensions) > 1:
             details["dimension"] = rating.dimension
