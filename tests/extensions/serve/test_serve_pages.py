@@ -594,7 +594,9 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
     assert [row["probability"] for row in rows] == [6 / 12] * 6
 
 
-def test_ratings_are_read_at_any_time(tmp_path: Path) -> None:
+def test_ratings_are_read_at_any_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A rater keeps an item open: ratings of those drawn later wait, and nothing else does.
 
     One of eight comes from the estimator. What the page prints reads them without a question.
@@ -613,6 +615,7 @@ def test_ratings_are_read_at_any_time(tmp_path: Path) -> None:
     told = {("audit", drawn / 12): drawn, ("waiting", None): 7 - drawn}
     assert streams == told | {("active", None): 1}
     file = jsonl(tmp_path / "ratings.jsonl", rows)
+    monkeypatch.chdir(tmp_path)  # where the page of the answers is written
     assert "only the estimates learn from" in run_well(file, "--scale", 1, 5).err
     compared = refless.compare(texts_of(store.outputs), rated=rows, scale=(1, 5))
     assert compared.selection == "active"
