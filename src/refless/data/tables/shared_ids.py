@@ -1,9 +1,28 @@
 """Ids that systems share: they name what was answered, and no text."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from refless.data.tables.columns import Roles
 
 
-def share_ids(names: Mapping[str, Sequence[str]], texts: Sequence[str]) -> bool:
+def with_items(
+    roles: Roles, names: dict[str, list[str]], texts: Sequence[str]
+) -> Roles:
+    """The roles of columns, where ids that systems share are items; in the names, too.
+
+    Args:
+        names: role -> [n] names; texts: [n], or empty.
+    """
+    if not texts or not _share_ids(names, texts):
+        return roles
+    items_of_ids(names)
+    columns = {"item": roles.all("id"), **roles.columns}
+    del columns["id"]
+    return replace(roles, columns=columns)
+
+
+def _share_ids(names: Mapping[str, Sequence[str]], texts: Sequence[str]) -> bool:
     """Whether systems share ids, but not the texts that have them."""
     if not {"id", "system"} <= names.keys():
         return False

@@ -45,7 +45,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
-from refless.data.tables.shared_ids import items_of_ids, share_ids
+from refless.data.tables.shared_ids import with_items
 from refless.data.tables.spellings import at_any_place
 from refless.data.tables.unread import check_one_hot, unread_note
 from refless.registry.arrays import IntArray, Names, Strings
@@ -213,11 +213,8 @@ class RowTable:
         kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
         counts += ["..."] if len(kinds) > KINDS_SHOWN else []
-        of_bad = (
-            (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",)
-            if bad
-            else ()
-        )
+        said = f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}"
+        of_bad = (said,) if bad else ()
         return {
             "notes": (*notes, *of_bad),
             "skipped": tuple(faults[:FAULTS_KEPT]),
@@ -388,11 +385,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     for role in ("id", "item", "source"):
         if role in names:
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
-    if texts is not None and share_ids(names, texts):
-        items_of_ids(names)
-        places = {"item": roles.all("id"), **roles.columns}
-        del places["id"]
-        roles = replace(roles, columns=places)
+    roles = with_items(roles, names, texts or ())
     of_numbers = [role for role in roles.columns if ROLES[role].of == "number"]
     numbers = roles.all(*of_numbers)
     table = RowTable(
