@@ -16,10 +16,11 @@ import numpy as np
 from refless.files.arrays import Array
 from refless.files.untrusted import check_foreign, json_in
 from refless.loops import Loops
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.embed.byte_pairs import BytePairs
 from refless.text.embed.digests import stamp
+from refless.text.embed.embedded import VectorArray
 from refless.text.tokenize import IdArray
 
 loops = Loops("terms")
@@ -41,6 +42,8 @@ class StaticTable:
     folder: str  # where it lies
     tokenizer: Path  # its file
     vectors: Array  # [rows, dimensions] as they are saved
+    single: VectorArray  # [rows, dimensions] the same, of the rows that were asked for
+    is_single: BoolArray  # [rows] which these are
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
     pairs: BytePairs | None  # the same tokenizer, quicker, for most texts
@@ -78,12 +81,12 @@ class StaticTable:
     def _summed(self, tokens: IdArray, starts: IntArray) -> FloatArray:
         """[texts, dimensions] the sums of the vectors of their tokens."""
         rows = self.mapping[tokens]
-        is_used = np.zeros(len(self.vectors), dtype=np.bool_)
-        is_used[rows] = True
-        places = np.cumsum(is_used) - 1
-        vectors = self.vectors[is_used].astype(np.float32)
+        new = np.unique(rows[~self.is_single[rows]])
+        # two threads that ask for the same rows write the same
+        self.single[new] = self.vectors[new]
+        self.is_single[new] = True
         sums: FloatArray = loops.sums_loop(
-            places[rows], self.weights[tokens], starts, vectors
+            rows, self.weights[tokens], starts, self.single
         )
         return sums
 
@@ -184,7 +187,16 @@ def _loaded(
         raise UsageError(f"'{folder}' has {message}, which do not match; {AGAIN}")
     if unknown is not None:
         weights[unknown] = 0.0
-    return StaticTable(folder, tokenizer, vectors, mapping, weights, pairs)
+    return StaticTable(
+        folder=folder,
+        tokenizer=tokenizer,
+        vectors=vectors,
+        single=np.empty(vectors.shape, np.float32),
+        is_single=np.zeros(len(vectors), dtype=np.bool_),
+        mapping=mapping,
+        weights=weights,
+        pairs=pairs,
+    )
 
 
 def _unreadable(folder: str, broken: BaseException) -> UsageError:
