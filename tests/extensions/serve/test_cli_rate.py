@@ -10,7 +10,6 @@ import pytest
 from command_line import jsonl, output_rows, rated_rows, run, run_well
 from refless.data.tables import Reading, read_outputs, read_pool
 from refless.extensions.serve.rate import apart
-from serving import free_port
 
 pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
@@ -58,18 +57,14 @@ def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
 def test_the_end_says_how_to_read_the_ratings(
     outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After Ctrl-C one line has the place of the ratings, and the command that reads them."""
+    """The last line has the place of the ratings, and the command that reads them."""
     from refless.extensions.serve import app
 
-    def interrupted(_: Any, sockets: list[socket.socket]) -> None:
-        sockets[0].close()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(app.Server, "run", interrupted)
-    ran = run_well("rate", outputs, "--port", free_port(), "--scale", 1, 4)
-    last = ran.out.splitlines()[-1]
-    assert f"kept in {outputs}.ratings.sqlite;" in last
-    assert last.endswith("refless ratings.jsonl --scale 1 4")
+    said: list[str] = []
+    monkeypatch.setattr(app, "serve", lambda *given: said.append(given[-1]))
+    run_well("rate", outputs, "--scale", 1, 4)
+    assert f"kept in {outputs}.ratings.sqlite;" in said[0]
+    assert said[0].endswith("refless ratings.jsonl --scale 1 4")
 
 
 def test_token_of_the_environment_is_not_printed(
