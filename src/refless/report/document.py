@@ -76,6 +76,7 @@ ALL = Section(
     lines=("All numbers: --format text, or a page: -o page.html",), folded=True
 )
 State = Literal["yes", "no", "with", "open"]
+OPEN = "Cannot be told yet"  # what cards of that state say
 SIGNS: dict[State, str] = {"yes": "yes", "no": "NO", "with": "if", "open": "?"}
 
 

@@ -10,12 +10,11 @@ from refless.evaluation.entries import Field
 from refless.evaluation.further import most_of
 from refless.evaluation.further_items import further_of
 from refless.registry.plural import counted, first_of
-from refless.report.document import Card, Figure, State
+from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import difference_picture
 from refless.report.units import RatingUnits
 from refless.report.wording import labels, percent
 
-OPEN = "Cannot be told yet"
 NAME = 24  # letters of a version
 MOST_NAMED = 3  # versions that may be as good
 EQUAL = "a claim that they are equally good: that is not shown either."

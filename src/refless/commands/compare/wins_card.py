@@ -9,7 +9,6 @@ from refless.commands.compare.card import (
     EQUAL,
     MOST_NAMED,
     NAME,
-    OPEN,
     OTHERS,
     is_older,
 )
@@ -17,7 +16,7 @@ from refless.commands.compare.wins import EVEN, Wins
 from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN
 from refless.evaluation.further_items import further_choices
 from refless.registry.plural import counted, first_of
-from refless.report.document import Card, Figure, State
+from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import preference_picture
 from refless.report.wording import labels, percent
 

@@ -7,18 +7,18 @@ from refless.commands.judge.audit import Audit
 from refless.commands.judge.licence import Licence
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs
+from refless.commands.validate.verdict import YES_OR_NO
 from refless.evaluation.further import DECIDED, if_steady, if_steady_said
 from refless.evaluation.uses import FILTER, PURPOSES, Use
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
-from refless.report.document import Card, Figure, State
+from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
 from refless.report.states import reaches
 from refless.report.units import RatingUnits
 from refless.report.wording import exact_percent, number, percent
 
-OPEN = "Cannot be told yet"
 QUESTION = "Can {} decide alone?"
 STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
@@ -30,7 +30,6 @@ UNSHOWN = "no agreement with people is shown"
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
 TURNED = "do not use it as it is: find out whether low scores are its good ones."
 SAME = 0.9  # share of outputs on which runs are to say the same
-RUNS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
 ONE_SIDED = (
     "People are so often of one mind here that deciding all texts one way, unread, would keep the "
     "promise too."
@@ -118,7 +117,7 @@ def card_of_runs(
         topic="runs",
         question="Does the judge say the same each time?",
         state=state,
-        label=RUNS[state],
+        label=YES_OR_NO[state],
         answer=answer,
         rests=f"Rests on {counted(runs.n, 'output')} that all runs scored. {agreement}",
         further=if_steady(same, (low, high), SAME, runs.n, "output"),

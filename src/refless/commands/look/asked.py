@@ -20,11 +20,10 @@ from refless.data.tables.proposed import renaming
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
-from refless.report.document import Card
+from refless.report.document import OPEN, Card
 from refless.report.result import Result
 from refless.report.wording import sentence
 
-OPEN = "Cannot be told yet"
 CHOSEN = ("source", "system", "text", "annotator")  # roles of columns of choices
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")

@@ -8,10 +8,9 @@ from refless.commands.next.active_learning import Choice, Step
 from refless.evaluation.racing import Race, standing_said
 from refless.registry.plural import counted
 from refless.report.charts import Line, Mark, row_chart
-from refless.report.document import Card, Figure, State
+from refless.report.document import OPEN, Card, Figure, State
 from refless.report.wording import number
 
-OPEN = "Cannot be told yet"
 QUESTIONS = {
     "learn": "Is it known which outputs teach the estimates most?",
     "mean": "Will these ratings settle the mean?",

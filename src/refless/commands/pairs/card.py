@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from refless.commands.pairs.pairwise import COIN, Judge, Pairwise
-from refless.commands.validate.verdict import resting_on
+from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, resting_on
 from refless.evaluation.further import DECIDED, first_open, if_steady
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
@@ -14,9 +14,6 @@ FEWEST = 20  # pairs that a verdict needs
 EVEN = 0.5  # a coin
 NAME = 24  # letters of a score
 PICKS = "picks the text that people preferred"
-OPEN = "Cannot be told yet"
-LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
-UNFIT = "any decision: these estimates are not shown to help."
 OF_SCORES: dict[State, str] = {
     "yes": "use it to compare versions, with people's choices beside it.",
     "open": "have more choices made, on other sources.",
@@ -84,11 +81,11 @@ def card_of_estimates(
         topic="estimates",
         question="Do estimates tell which text people prefer?",
         state=state,
-        label=LABELS[state],
+        label=YES_OR_NO[state],
         answer=answer,
         rests=_rests(result, f"{first.name}, which has learned from other sources"),
         further=further,
-        unfit=_unfit(first) if state == "yes" else UNFIT,
+        unfit=_unfit(first) if state == "yes" else NOTHING_SHOWN,
         advice=advice[state],
         command=command if state == "yes" else "",
         figures=(picture,),
@@ -118,7 +115,7 @@ def card_of_scores(result: Pairwise, picture: Figure) -> Card:
         topic=name,
         question=f"Does {name} tell which text people prefer?",
         state=state,
-        label=LABELS[state],
+        label=YES_OR_NO[state],
         answer=answer,
         rests=_rests(result, ""),
         further=if_steady(top.accuracy, (low, high), EVEN, decided, "pair"),

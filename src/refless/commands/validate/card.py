@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from refless.commands.validate.leaderboard import Leaderboard
-from refless.commands.validate.verdict import worth_using
+from refless.commands.validate.leaderboard import Leaderboard, MethodLine
+from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, worth_using
 from refless.evaluation.baselines import CONSTANT
 from refless.evaluation.further import DECIDED, first_open
 from refless.evaluation.jackknife import FEWEST
@@ -17,7 +17,6 @@ from refless.stats.clusters import effective_size
 from refless.stats.intervals import student
 
 QUESTION = "Do estimates help?"
-LABELS: dict[State, str] = {"yes": "Yes", "no": "No", "open": "Cannot be told yet"}
 PARTS = 5  # of the outputs, by their estimates
 FEWEST_IN_PART = 5
 CAPTION = (
@@ -25,7 +24,6 @@ CAPTION = (
     "lie along the dashed line; along the flat one they tell no more than the average."
 )
 SINGLE = "single outputs: each may be off by {} or more."
-NOTHING_SHOWN = "any decision: these estimates are not shown to help."
 ADVICE: dict[State, str] = {
     "yes": "estimate new outputs, and decide by the mean of many.",
     "no": "do not use these estimates; rate outputs, or ask again with more ratings.",
@@ -59,14 +57,13 @@ def card_of(
     off = units.size(span * math.sqrt(table.first.mse))
     scored = table.first.n_scored
     errors = f"off by {off}"
-    for each in table.methods:
-        if each.name == CONSTANT:
-            errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
+    for each in _flat(table):
+        errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
     return Card(
         topic="estimates",
         question=QUESTION,
         state=state,
-        label=LABELS[state],
+        label=YES_OR_NO[state],
         answer=answer,
         rests=f"Rests on {scored} rated outputs, each estimated without its rating: {errors}.",
         further=DECIDED if state != "open" else _further(table),
@@ -81,7 +78,7 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
     """Whether estimates are shown to help, and why, in few words."""
     line = table.first
     rival = table.rival
-    flat = [each for each in table.methods if each.name == CONSTANT]
+    flat = _flat(table)
     if line.n_scored < FEWEST:
         return "open", f"Not known: {line.n_scored} estimates are too few to tell."
     if any(each.saved_interval[0] > 0 for each in flat):
@@ -97,14 +94,15 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
     return "yes", f"Yes: better than {guess}, for every output."
 
 
+def _flat(table: Leaderboard) -> list[MethodLine]:
+    """The mean rating as an estimate, if it is among the methods."""
+    return [line for line in table.methods if line.name == CONSTANT]
+
+
 def _further(table: Leaderboard) -> str:
     """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
-    numbers = [
-        (each.saved, each.saved_interval, 0.0)
-        for each in table.methods
-        if each.name == CONSTANT
-    ]
+    numbers = [(each.saved, each.saved_interval, 0.0) for each in _flat(table)]
     numbers.append((line.spearman, line.spearman_interval, 0.0))
     numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))
     return first_open(numbers, line.n_scored, "rated output")

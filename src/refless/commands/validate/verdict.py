@@ -5,11 +5,14 @@ import math
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.validation import Validation
 from refless.evaluation.jackknife import FEWEST
+from refless.report.document import OPEN, State
 from refless.report.wording import number, percent, sentence, with_interval
 
 # texts or groups; see benchmarks/promises.py
 FEWEST_DRAWN = 20
 ENOUGH_DRAWN = 60
+YES_OR_NO: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
+NOTHING_SHOWN = "any decision: these estimates are not shown to help."
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
 

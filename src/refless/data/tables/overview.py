@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from refless.data.tables.columns import unclear
 from refless.data.tables.memory import Rows
-from refless.data.tables.proposed import of_versions, proposed
+from refless.data.tables.proposed import proposed, written
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
@@ -39,7 +39,7 @@ class Overview:
         n_rows: rows; columns: in the order of the files.
         scores: columns that hold a judge's scores, as far as their names and cells tell.
         proposed: by role, the column that may have it; see `proposed`.
-        beside: columns that may be texts of one version each; see `of_versions`.
+        beside: columns of texts, where none plays that role: of one version each, maybe.
     """
 
     n_rows: int
@@ -76,7 +76,7 @@ def overview(rows: Rows, reading: Reading) -> Overview:
         columns=tuple(columns),
         scores=tuple(scores),
         proposed=proposed(unread, known),
-        beside=tuple(of_versions(unread, known)),
+        beside=() if "text" in known else tuple(written(unread)),
     )
 
 

@@ -35,25 +35,20 @@ def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
     """
     guesses: dict[str, str] = {}
     for role, guess in _GUESSES.items():
-        left = {name: columns[name] for name in columns if name not in guesses.values()}
-        names = [] if role in known else guess(left)
-        guesses |= dict(zip([role], names, strict=False))
+        taken = guesses.values()
+        left = {name: columns[name] for name in columns if name not in taken}
+        if role not in known and (names := guess(left)):
+            guesses[role] = names[0]
     if "system" not in {*known, *guesses} or {"item", "source"} & {*known}:
         guesses.pop("item", None)
     return guesses
 
 
-def of_versions(columns: Columns, known: Collection[str]) -> list[str]:
-    """Columns of texts that may be those of one version each; none if there is a column of texts.
-
-    Args:
-        columns, known: as of `proposed`.
-    """
-    remarks = [] if "text" not in known else [*columns]
-    remarks += _called(columns, NO_TEXTS)
-    return [
-        name for name in columns if name not in remarks and are_written(columns[name])
-    ]
+def written(columns: Columns) -> list[str]:
+    """The columns of many texts that are no remarks on others."""
+    remarks = _called(columns, NO_TEXTS)
+    texts = [name for name in columns if name not in remarks]
+    return [name for name in texts if are_written(columns[name])]
 
 
 def renaming(name: str) -> str:
@@ -66,9 +61,7 @@ def renaming(name: str) -> str:
 
 def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
-    remarks = _called(columns, NO_TEXTS)
-    texts = [name for name in columns if are_written(columns[name])]
-    texts = [name for name in texts if name not in remarks]
+    texts = written(columns)
     called = [name for name in texts if _words(name) & OF_OUTPUTS - NO_OUTPUT]
     return next((names for names in (called, texts) if len(names) == 1), [])
 

@@ -14,7 +14,7 @@ def with_items(
     Args:
         names: role -> [n] names; texts: [n], or empty.
     """
-    if not texts or not _share_ids(names, texts):
+    if not (texts and _share_ids(names, texts)):
         return roles
     items_of_ids(names)
     columns = {"item": roles.all("id"), **roles.columns}
@@ -26,11 +26,13 @@ def _share_ids(names: Mapping[str, Sequence[str]], texts: Sequence[str]) -> bool
     """Whether systems share ids, but not the texts that have them."""
     if not {"id", "system"} <= names.keys():
         return False
-    n_texts = len({*zip(names["id"], names["system"], texts, strict=True)})
-    n_of_systems = len({*zip(names["id"], names["system"], strict=True)})
-    n_of_ids = len({*zip(names["id"], texts, strict=True)})
-    n_ids = len({*names["id"]})
-    return n_texts == n_of_systems > n_ids and n_of_ids > n_ids
+    ids = names["id"]
+    systems = names["system"]
+    n_ids = len({*ids})
+    by_system = {*zip(ids, systems, strict=True)}
+    by_text = {*zip(ids, texts, strict=True)}
+    by_both = {*zip(ids, systems, texts, strict=True)}
+    return len(by_both) == len(by_system) > n_ids < len(by_text)
 
 
 def items_of_ids(names: dict[str, list[str]]) -> None:

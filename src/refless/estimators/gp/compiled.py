@@ -78,14 +78,15 @@ class Solved:
         average = self.average
         places = np.searchsorted(average.landmarks, average.drawn)
         columns = np.zeros((len(average.landmarks), 2 + self.directions.shape[1]))
+        columns[places] = self.of_drawn
         columns[:, 0] = average.beta
-        columns[places, 1:] = self.of_drawn
         return columns
 
     @property
     def of_drawn(self) -> FloatArray:
-        """[drawn, 1 + k] sigma^-1 1, and the directions."""
-        return np.column_stack([self.ones, self.directions])
+        """[drawn, 2 + k] 0 where the mean comes, sigma^-1 1, and the directions."""
+        nothing = np.zeros(len(self.ones))
+        return np.column_stack([nothing, self.ones, self.directions])
 
     def compacted(self, others: Covariance, landmarks: Mapping[str, Points]) -> Solved:
         """The same with few texts that stand for all, whose sums come nearest on all landmarks.
@@ -103,7 +104,7 @@ class Solved:
         beside = compared[:, few]
         squares = beside.T @ beside + RIDGE * (beside[few] + np.eye(len(few)))
         target = beside.T @ (compared @ self.columns)
-        weights = cho_solve(cho_factor(squares), target, check_finite=False)
+        weights = cho_solve(cho_factor(squares), target)
         return replace(self, compact=np.ascontiguousarray(weights))
 
     @classmethod
@@ -173,12 +174,12 @@ class Compiled:
             landmarks: points of `Solved.beside`; drawn: of `PosteriorMean.drawn`.
         """
         average = solved.average
-        nothing = np.zeros(len(solved.ones))  # stands where the mean comes
-        columns = np.column_stack([nothing, solved.of_drawn])
+        of_drawn = solved.of_drawn
+        columns = solved.columns
         # landmarks that stand for others have large weights of both signs
-        is_approximate = len(average.landmarks) < len(average.alpha)
-        is_wide = is_approximate and solved.compact is None
-        precision = np.float64 if is_wide else PRECISION
+        is_exact = len(average.landmarks) == len(average.alpha)
+        is_narrow = is_exact or solved.compact is not None
+        precision = PRECISION if is_narrow else np.float64
         tables: dict[str, FeatureTable] = {}
         sides: dict[str, Any] = {}
         for name, kernel in covariance.kernels.items():
@@ -191,7 +192,7 @@ class Compiled:
                 features = kernel.features(drawn[name])
                 first = solved.firsts[name]
                 tables[name] = FeatureTable(
-                    features, weight * columns, first, precision
+                    features, weight * of_drawn, first, precision
                 )
             else:
                 sides[name] = kernel.anchors(landmarks[name])
@@ -201,8 +202,8 @@ class Compiled:
             tables=tables,
             sides=sides,
             # in memory one after the other: how a product is summed depends on it
-            alpha=np.ascontiguousarray(solved.columns[:, 0]),
-            columns=solved.columns[:, 1:].astype(precision, order="C"),
+            alpha=np.ascontiguousarray(columns[:, 0]),
+            columns=columns[:, 1:].astype(precision),
             mean=average.mean,
             ones=float(solved.ones.sum()),
             rest=solved.rest,

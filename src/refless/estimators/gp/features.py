@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,11 +198,13 @@ class Tfidf:
         return table.times(points)
 
 
+_MAKING = Lock()  # one for all tables, which are pickled with an estimator
+
+
 class FeatureTable:
     """[features, k] product of texts' features and columns.
 
-    As texts have few of many sparse features, the rows of these are made each time, until that has
-    made as many as there are: then all are made once.
+    Texts have few of many sparse features: a row is made when it is first asked for, and kept.
     """
 
     def __init__(
@@ -214,35 +217,34 @@ class FeatureTable:
         """The product with [texts, k] columns; first: [features] the first column, if another."""
         self._columns = columns
         self._first = first
-        self._precision = precision
-        self._left = features.shape[1]
+        n = features.shape[1]
+        # those that are made stand first, and only they take memory
+        self._rows: FloatArray = np.empty((n, columns.shape[1]), precision)
+        # of each feature's row, -1 for one that is not made
+        self._place = np.full(n, -1, dtype=np.int32)
         self._features = features.T
-        self._whole: FloatArray | None = None
         if isinstance(features, np.ndarray):
-            self._left = 0
+            self._make(slice(None))  # one product, not some of its rows
         else:
             self._features = self._features.tocsr()
 
     def times(self, texts: csr_array) -> FloatArray:
         """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
         index = texts.indices
-        rows = self._whole
-        if rows is None:
-            used, places = np.unique(index, return_inverse=True)
-            self._left -= len(used)
-            if self._left > 0:
-                index = places.astype(index.dtype)
-                rows = self._made(used)
-            else:
-                # two threads that make it make the same
-                rows = self._whole = self._made(slice(None))
+        if self._place[index].min(initial=0) < 0:
+            with _MAKING:
+                self._make(np.unique(index[self._place[index] < 0]))
         products: FloatArray = loops.products_loop(
-            index, texts.data, texts.indptr, rows
+            self._place[index], texts.data, texts.indptr, self._rows
         )
         return products
 
-    def _made(self, rows: IntArray | slice) -> FloatArray:
-        made = self._features[rows] @ self._columns
+    def _make(self, features: IntArray | slice) -> None:
+        """Makes the rows of these features; others read those that are made meanwhile."""
+        made = self._features[features] @ self._columns
         if self._first is not None:
-            made[:, 0] = self._first[rows]
-        return np.asarray(made, dtype=self._precision)
+            made[:, 0] = self._first[features]
+        begin = np.count_nonzero(self._place >= 0)
+        end = begin + len(made)
+        self._rows[begin:end] = made
+        self._place[features] = np.arange(begin, end)

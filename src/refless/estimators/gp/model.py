@@ -133,8 +133,9 @@ class Posterior:
         solved = self.solved
         drawn = self.data.at(self.drawn)
         landmarks = drawn
-        if not np.array_equal(solved.beside, self.drawn):
-            landmarks = self.data.at(solved.beside)
+        beside = solved.beside
+        if not np.array_equal(beside, self.drawn):
+            landmarks = self.data.at(beside)
         return Compiled.of(self.covariance, solved, landmarks, drawn)
 
 

@@ -60,9 +60,8 @@ def stored(state: Learned) -> Arrays:
     if state.model is None:
         return {}
     models = dict.fromkeys((state.model, state.near or state.model))
-    chosen = [model.amplitudes for model in models]
     columns = state.data.inputs.columns
-    rows = [amplitudes.parameters for amplitudes in chosen]
+    rows = [model.amplitudes.parameters for model in models]
     arrays: Arrays = {
         "amplitudes": np.stack(rows),
         "held_out": state.held_out,
@@ -87,16 +86,17 @@ def _model_arrays(model: Posterior) -> Arrays:
     """The numbers that tables are made of."""
     solved = model.solved
     average = solved.average
-    compact: Arrays = {} if solved.compact is None else {"compact": solved.compact}
-    return {
+    arrays: Arrays = {
         "constants": np.array([average.mean, solved.rest]),
         "alpha": average.alpha,
         "beta": average.beta,
         "ones": solved.ones,
         "directions": solved.directions,
         **named("first ", solved.firsts),
-        **compact,
     }
+    if solved.compact is not None:
+        arrays["compact"] = solved.compact
+    return arrays
 
 
 def restored(

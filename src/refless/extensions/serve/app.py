@@ -220,9 +220,8 @@ def _own_address() -> str:
     """This machine's address in its network; 127.0.0.1 without one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(
-                ("192.0.2.1", 9)
-            )  # which sends nothing: it only chooses a way
+            # sends nothing: it only chooses a way
+            probe.connect(("192.0.2.1", 9))
         except OSError:
             return "127.0.0.1"
         return str(probe.getsockname()[0])

@@ -42,11 +42,13 @@ class StaticTable:
     folder: str  # where it lies
     tokenizer: Path  # its file
     vectors: Array  # [rows, dimensions] as they are saved
-    single: VectorArray  # [rows, dimensions] the same, of the rows that were asked for
-    is_single: BoolArray  # [rows] which these are
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
     pairs: BytePairs | None  # the same tokenizer, quicker, for most texts
+    single: (
+        VectorArray  # [rows, dimensions] the vectors, of the rows that were asked for
+    )
+    is_single: BoolArray  # [rows] which these are
 
     def totals(self, texts: Sequence[str]) -> FloatArray:
         """[texts, dimensions] sums of the vectors of each text's tokens, times their weights.
@@ -188,14 +190,14 @@ def _loaded(
     if unknown is not None:
         weights[unknown] = 0.0
     return StaticTable(
-        folder=folder,
-        tokenizer=tokenizer,
-        vectors=vectors,
+        folder,
+        tokenizer,
+        vectors,
+        mapping,
+        weights,
+        pairs,
         single=np.empty(vectors.shape, np.float32),
         is_single=np.zeros(len(vectors), dtype=np.bool_),
-        mapping=mapping,
-        weights=weights,
-        pairs=pairs,
     )
 
 
