@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
@@ -73,6 +74,16 @@ def test_another_schema_is_refused(database: str) -> None:
 def test_one_server_a_database(database: str, store: Store) -> None:
     with bad_usage("another refless rate serves this database"):
         opened(database)
+
+
+def test_lock_is_given_back_at_once(postgresql_server: str) -> None:
+    """By the server's end itself, not when PostgreSQL sees that its connection is gone."""
+    url = new_database(postgresql_server)
+    store = opened(url)
+    with patch.object(store.database.engine, "dispose"):  # the connection stays
+        store.close()
+    opened(url).close()
+    store.database.engine.dispose()
 
 
 def test_lock_that_postgresql_forgot_is_taken_again(postgresql_server: str) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +42,7 @@ PRAGMAS = (
     "foreign_keys=ON",
 )
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
+UNLOCK = sa.text("SELECT pg_advisory_unlock(:key)")
 PRIVATE = (
     0o600  # the key of all links is in a database; SQLite gives its log the same mode
 )
@@ -98,6 +99,9 @@ class Database:
 
     def _unlock(self) -> None:
         if isinstance(self._lock, Connection):
+            # without this, PostgreSQL keeps the lock until it sees that we are gone
+            with suppress(sa.exc.SQLAlchemyError, ConnectionError):
+                self._lock.execute(UNLOCK, {"key": LOCK})
             self._lock.close()
         elif self._lock is not None:
             self._lock.release()
