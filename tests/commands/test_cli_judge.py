@@ -286,7 +286,7 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     ran = run("judge", path, *VERDICTS)
     assert (ran.code, too_wide(ran.out)) == (0, []), ran.err
     told = ran.line
-    assert "filter outputs cannot be told yet" in told
+    assert "judge single outputs cannot be told yet" in told
     assert "people pass 26 5 people fail 8 21" in told
     assert "estimate a rate cannot be told" in told
     assert "Of all 120 rows, 60 of them rated" in told
@@ -567,7 +567,7 @@ def test_scores_on_another_scale(graded: Path) -> None:
         "by how much the judge is too kind or too strict: the judge's scores are not"
         in told
     )
-    assert "filter outputs only with a limit on errors" in told
+    assert "judge single outputs only with a limit on errors" in told
     assert "estimate a mean" not in told
 
 

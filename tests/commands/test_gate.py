@@ -41,15 +41,19 @@ def test_three_verdicts(name: str) -> None:
     assert passed.further.count == 0
     failed = refless.gate(rows, baseline="v2")
     assert (failed.exit_status, failed.candidate) == (3, "v1")
-    said = f"Gate failed: v1 is worse than v2: {name} -0.100 [-0.197, -0.003]."
+    unit = " points" if name == "rating" else ""
+    said = f"Gate failed: v1 is worse than v2: {name} -0.100 [-0.197, -0.003]{unit}."
     assert failed.sentence == said
     assert str(failed).startswith(said)
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
-        f"Gate undecided: it is not told if v1 is worse than v2 by more than 0.1: {name} -0.100"
+        f"Gate undecided: it is not told if v1 is worse than v2 by more than 0.1{unit}: {name} -0.100"
     )
-    assert refless.gate(rows, baseline="v2", margin=0.2).exit_status == 0
+    close = refless.gate(rows, baseline="v2", margin=0.2)
+    assert (close.exit_status, close.card().unfit) == (0, "a claim that v1 is better.")
+    surely = refless.gate(rows, baseline="v1", margin=0.2)
+    assert "claim" not in surely.card().unfit
 
 
 def test_what_would_decide() -> None:

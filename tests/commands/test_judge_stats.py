@@ -439,11 +439,21 @@ def test_exchanges_equal_their_enumeration() -> None:
     assert exchange_p(0 * turns, twice, clusters) == 1
 
 
-@pytest.mark.parametrize(("errors", "answer"), [(4, "unknown"), (7, "correct")])
-def test_few_errors_of_one_kind_are_no_bias(errors: int, answer: str) -> None:
-    """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that."""
+@pytest.mark.parametrize(
+    ("errors", "least", "answer"),
+    [(4, 0.2, "unknown"), (7, 0.2, "correct"), (7, -0.1, "no")],
+)
+def test_few_errors_of_one_kind_are_no_bias(
+    errors: int, least: float, answer: str
+) -> None:
+    """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that.
+
+    Of one that is not shown to agree with people, ratings beside it cannot mend a mean.
+    """
     human = np.repeat([0.0, 1.0], 20)
+    kappa = Estimate(value=0.4, interval=(least, 0.6))
     use = may_estimate(
-        verdicts_of(human, np.where(np.arange(40) < errors, 1.0, human)), {}
+        verdicts_of(human, np.where(np.arange(40) < errors, 1.0, human)),
+        {"kappa": kappa},
     )
     assert (use.answer, use.estimate.value) == (answer, pytest.approx(errors / 40))

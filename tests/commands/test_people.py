@@ -6,9 +6,9 @@ from scipy import stats
 
 from published import huse_pool
 from records import pool_from
-from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
 from refless.evaluation.annotators import annotators
+from refless.evaluation.rater_agreement import rater_agreement
 
 
 def test_left_out_by_hand() -> None:

@@ -15,8 +15,8 @@ from scipy.stats import ttest_rel
 
 import refless
 from command_line import ANY_NEIGHBOR, json_of, jsonl, run
-from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
+from refless.evaluation.rater_agreement import rater_agreement
 from refusals import bad_input, bad_usage
 from rows import without
 

@@ -18,7 +18,7 @@ UNKNOWN = "too little is known to tell how many would decide it."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Further:
-    """The data that would decide with a chance of four in five.
+    """The data that would decide with a chance of 4 in 5.
 
     Attributes:
         count: items to rate, of those that there are, or items beyond them; 0 if it is decided;
@@ -46,7 +46,7 @@ class Further:
         asked = f"about {counted(self.count, 'more item')}"
         if self.of == "items":
             asked = f"about {counted(self.count, 'new item')} beside these, all of them rated,"
-        return f"{asked} would decide it with 4 of 5 chances."
+        return f"{asked} would decide it with a chance of 4 in 5."
 
 
 NOTHING_MORE = Further(count=0)

@@ -57,7 +57,7 @@ PURPOSES = {
     RANK: Purpose("rank systems"),
     MEAN: Purpose("estimate a mean", within=True),
     RATE: Purpose("estimate a rate", within=True),
-    FILTER: Purpose("filter outputs"),
+    FILTER: Purpose("judge single outputs"),
     REPLACE: Purpose("replace a rater"),
 }
 
@@ -87,10 +87,15 @@ def may_rank(ranked: Estimate) -> Use:
 
 
 def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
-    """Whether it agrees with people on single outputs: kappa of verdicts, else Spearman."""
-    name = "kappa" if "kappa" in measures else "spearman"
-    use = _held_against(FILTER, name, measures[name], AGREES)
+    """Whether it agrees with people on single outputs."""
+    use = _held_against(FILTER, *_agreement(measures), AGREES)
     return _forecast(use, labels)
+
+
+def _agreement(measures: Mapping[str, Estimate]) -> tuple[str, Estimate]:
+    """The number by which a judge agrees with people: kappa of verdicts, else Spearman."""
+    name = "kappa" if "kappa" in measures else "spearman"
+    return name, measures[name]
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
@@ -135,6 +140,8 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         estimate = replace(estimate, undefined="it says the same of every row")
     elif inside:
         answer = "yes"
+    elif off and _agreement(measures)[1].interval[0] <= 0:
+        answer = "no"  # labels beside it would gain nothing
     elif off:
         answer = "correct"
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)

@@ -223,6 +223,8 @@ def judge_picture(
     agreeing = sum(count for (x, y), count in cells.items() if same and x == y)
     share = percent(agreeing / len(people)) if people else "-"
     caption = f"{counts}: {len(people):,}."
+    if of_verdicts and {*people} - {*words}:
+        caption += " What most people say of an output counts here."
     if same:
         caption += f" Outlined: the same from both, {share} of them."
     svg = drawing(

@@ -1,10 +1,9 @@
 """The answer of `compare` as a card: its state, few words, one picture, what to do now."""
 
-import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from refless.commands.compare.document import of_apart, swapped, turned, why_not
+from refless.commands.compare.document import newer_second, of_apart, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import most_of
@@ -19,9 +18,6 @@ NAME = 24  # letters of a version
 MOST_NAMED = 3  # versions that may be as good
 EQUAL = "a claim that they are equally good: that is not shown either."
 OTHERS = "items or raters of another kind than these."
-OLD = frozenset(  # words in names of versions that are compared with
-    {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
-)
 
 
 def card_of_two(
@@ -41,7 +37,7 @@ def card_of_two(
         command: the line that chooses what to rate next.
         by: the end of the question if people did not rate.
     """
-    (pair,) = map(_newer_second, comparison.pairs)
+    (pair,) = map(newer_second, comparison.pairs)
     means = {one.name: one.mean.value for one in comparison.standings}
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
@@ -66,19 +62,6 @@ def card_of_two(
         command="" if pair.shown or _is_all_rated(pair) else command,
         figures=(_picture(pair, field, units, state),),
     )
-
-
-def _newer_second(pair: Pair) -> Pair:
-    """The pair with the newer version second, as far as the names tell which that is."""
-    return swapped(pair) if is_older(pair.second, pair.first) else pair
-
-
-def is_older(first: str, second: str) -> bool:
-    """Whether names tell that the first of two versions is the old one."""
-    of_first, of_second = (
-        {*re.split(r"[\W_]+", name.casefold())} for name in (first, second)
-    )
-    return bool(of_first & OLD and not of_second & OLD)
 
 
 def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:

@@ -1,6 +1,7 @@
 """The parts of the report of `refless compare`, for the terminal and for HTML."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -31,6 +32,9 @@ ALLOWED = "for raters who are stricter or milder."
 FEW_RATERS = "This is how {} rate: fewer than four do not tell how others would."
 SAME_RATERS = (
     "Have the same people rate both systems: more ratings by other people tell less."
+)
+OLD = frozenset(  # words in names of versions that are compared with
+    {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
 )
 MISJUDGED = (
     "The interval includes the error of estimates for whole systems, as far as the rated "
@@ -80,6 +84,19 @@ def swapped(pair: Pair) -> Pair:
         item_wins=pair.item_wins.turned(),
         look=pair.look and pair.look.turned(),
     )
+
+
+def newer_second(pair: Pair) -> Pair:
+    """The pair with the newer version second, as far as the names tell which that is."""
+    return swapped(pair) if is_older(pair.second, pair.first) else pair
+
+
+def is_older(first: str, second: str) -> bool:
+    """Whether names tell that the first of two versions is the old one."""
+    of_first, of_second = (
+        {*re.split(r"[\W_]+", name.casefold())} for name in (first, second)
+    )
+    return bool(of_first & OLD and not of_second & OLD)
 
 
 def speaks_for_unrated(pair: Pair) -> bool:
@@ -325,10 +342,10 @@ def _rated(pair: Pair) -> str:
 def differences_section(
     comparison: Comparison, units: RatingUnits, *, gated: bool
 ) -> Section:
-    """Each pair; of two systems also by ratings alone, the new one less the old if `gated`."""
+    """Each pair; of two systems the newer less the older, by names or if `gated` as they come."""
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
-        return _one_pair(pair if gated else turned(pair), units)
+        return _one_pair(pair if gated else newer_second(pair), units)
     ranked = [comparison.pairs[k] for k in clearest_pairs(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []

@@ -10,11 +10,13 @@ from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs, Selection, of_drawn
 from refless.commands.compare.result import CompareResult
 from refless.commands.warnings import note
+from refless.data.design import Design
 from refless.data.records import RatedPool, Residuals
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
+from refless.evaluation.rater_agreement import agreement_said
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature, digest_of
 from refless.report.wording import Looks
@@ -88,6 +90,7 @@ def compared_ratings(
         margin=margin,
         plan=plan,
         raters=counts_of(rated.ratings) if rated else {},
+        agree=agreement_said(rated, Design.of(rated)) if rated else "",
         judges={name: _judged(field, column, systems) for name, column in scores},
         signature=signature,
     )

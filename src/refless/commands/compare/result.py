@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-import numpy as np
 from msgspec import Meta
 
 from refless.commands.compare.card import (
@@ -31,7 +30,6 @@ from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
 from refless.registry.arrays import IntArray
-from refless.registry.plural import counted
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
@@ -86,6 +84,7 @@ class CompareResult(Result):
         looks: whether intervals hold for one look, for planned ones, or for any number.
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
+        agree: how far raters agree, in a sentence; "" without ratings.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
         compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
@@ -111,6 +110,7 @@ class CompareResult(Result):
     margin: float = 0.0
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
+    agree: str = ""
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gated: bool = False
 
@@ -125,26 +125,17 @@ class CompareResult(Result):
         """The answer with its picture."""
         units = RatingUnits(self.percent)
         comparison = self.comparison
-        agree = self._raters_agree()
         if len(comparison.pairs) > 1:
             figures = self._systems().figures
             card = card_of_several(
                 comparison, self.compared, units, figures, self.next_command
             )
-            return replace(card, rests=f"{card.rests} {agree}")
+            return replace(card, rests=f"{card.rests} {self.agree}".rstrip())
         (pair,) = comparison.pairs
         apart = of_apart(comparison.pairs)
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
-        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, agree])
+        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
-
-    def _raters_agree(self) -> str:
-        """Whether raters agree, as far as this comparison knows."""
-        rated = np.count_nonzero(~np.isnan(self.compared.human))
-        if sum(self.raters.values()) <= rated:
-            return "Whether raters agree is not known."
-        n_raters = counted(len(self.raters), "rater")
-        return f"{n_raters}: 'refless judge' says whether they agree."
 
     def _systems(self) -> Section:
         return systems_section(self.comparison, self.scale, of_passes=self.percent)

@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.card import (
-    EQUAL,
-    MOST_NAMED,
-    NAME,
-    OTHERS,
-    is_older,
-)
+from refless.commands.compare.card import EQUAL, MOST_NAMED, NAME, OTHERS
+from refless.commands.compare.document import is_older
 from refless.commands.compare.wins import EVEN, Wins
 from refless.evaluation.further import DECIDED, NOTHING_MORE, UNKNOWN
 from refless.evaluation.further_items import further_choices

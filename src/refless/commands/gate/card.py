@@ -19,12 +19,14 @@ def card_of(
     further: Further,
     rests: str,
     figures: tuple[Figure, ...],
-    margin: float,
+    *,
+    better: bool,
 ) -> Card:
     """The card on the new system.
 
     Args:
-        gate: the verdict; systems: the old one and the new one; margin: that is allowed.
+        gate: the verdict; systems: the old one and the new one.
+        better: whether the new one is shown to be better.
         further: what would decide it; rests: what it rests on; figures: that show it.
     """
     names = labels(systems, NAME)
@@ -35,7 +37,7 @@ def card_of(
         "undecided": f"keep {old} until it is decided.",
     }
     unfit = {
-        "passed": f"a claim that {new} is better." if margin else OTHERS,
+        "passed": OTHERS if better else f"a claim that {new} is better.",
         "failed": OTHERS,
         "undecided": f"a claim that {new} is worse, or as good.",
     }

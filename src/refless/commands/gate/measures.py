@@ -24,7 +24,7 @@ class GateMeasure:
 
     Attributes:
         name: of the numbers; bar: the least that passes.
-        unit: of shares, which are said in percent; "" of other numbers.
+        unit: of the numbers; shares are said in percent; "" if it is not known.
         answer: the number with its interval.
         why: why there is no interval, if there is none.
         further: what would tell on which side of the bar it lies.
@@ -32,7 +32,7 @@ class GateMeasure:
 
     name: str
     bar: float
-    unit: Literal["", "%", "points"] = ""
+    unit: Literal["", "%", "percentage points", "points"] = ""
     answer: Answer
     why: str
     further: Further = NOTHING_MORE
@@ -45,17 +45,23 @@ class GateMeasure:
 
     @property
     def said(self) -> str:
-        """The number with its interval in its unit: `pass rate -20 [-36, -3] points`."""
+        """The number with its interval in its unit: `rating 0.2 [-0.18, 0.623] points`."""
         low, high = self.answer.interval
-        if not self.unit:
-            return f"{self.name} {with_interval(self.answer.value, (low, high))}"
-        value = 100 * self.answer.value
-        numbers = with_interval(value, (100 * low, 100 * high), digits=1)
-        return f"{self.name} {numbers} {self.unit}"
+        numbers = with_interval(self.answer.value, (low, high))
+        if self._is_share:
+            value = 100 * self.answer.value
+            numbers = with_interval(value, (100 * low, 100 * high), digits=1)
+        return f"{self.name} {numbers} {self.unit}".rstrip()
 
     def allowed(self, margin: float) -> str:
         """The margin in the unit of the difference."""
-        return f"{100 * margin:g} percentage points" if self.unit else f"{margin:g}"
+        if self._is_share:
+            return f"{100 * margin:g} percentage points"
+        return f"{margin:g} {self.unit}".rstrip()
+
+    @property
+    def _is_share(self) -> bool:
+        return self.unit in {"%", "percentage points"}
 
 
 def measures_of(
@@ -68,8 +74,8 @@ def measures_of(
         (pair,) = compared.comparison.pairs
         measure = _of_pair("rating", pair, -margin, these=compared.these_items)
         if compared.percent:
-            measure = replace(measure, name="pass rate", unit="points")
-        return (measure,)
+            return (replace(measure, name="pass rate", unit="percentage points"),)
+        return (replace(measure, unit="points"),)
     return tuple(
         _of_pair(name, comparison.pairs[0], -margin, these=compared.these_items)
         for name, comparison in compared.metrics.items()

@@ -122,7 +122,11 @@ class GateResult(Result):
         if isinstance(compared, CompareResult):
             state = STATES[self.gate.verdict]
             figures = (picture_of(compared, systems, self.margin, state),)
-        return card_of(self.gate, systems, self.further, rests, figures, self.margin)
+        better = all(
+            measure.answer.interval[0] > measure.bar + self.margin
+            for measure in self.measures
+        )
+        return card_of(self.gate, systems, self.further, rests, figures, better=better)
 
     def _shown(self) -> Document:
         return self._behind(self.compared.document())

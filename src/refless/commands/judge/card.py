@@ -276,7 +276,11 @@ def _unfit(uses: Sequence[Use]) -> str:
         for use in uses
         if (use.answer != "yes" or use.purpose == FILTER) and not use.estimate.undefined
     ]
-    return f"use without people to {' or '.join(tasks)}." if tasks else OTHERS
+    if not tasks:
+        return OTHERS
+    *others, last = tasks
+    listed = f"{', '.join(others)} or {last}" if others else last
+    return f"use without people to {listed}."
 
 
 def _faults(audit: Audit) -> list[str]:

@@ -67,6 +67,8 @@ def _why(use: Use, audit: Audit) -> str:
     if PURPOSES[use.purpose].within:
         off = f"{units.size(value)} too {'kind' if value > 0 else 'strict'}"
         why = f"{off} ({ends}); at most {units.size(use.bar)} accepted"
+        if use.answer == "no":
+            why += ", and no agreement with people is shown"
     elif use.purpose == REPLACE:
         far = "nearer to" if value > 0 else "further from"
         why = f"{units.size(value)} {far} the other raters than one of them ({ends})"

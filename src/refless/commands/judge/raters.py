@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.judge.document import cell
-from refless.commands.judge.rater_agreement import RaterAgreement, rater_agreement
 from refless.commands.judge.rater_profiles import (
     DisputedText,
     Disputes,
@@ -21,6 +20,7 @@ from refless.commands.validate.findings import apart, drift_lines
 from refless.data.design import Design
 from refless.data.records import RatedPool
 from refless.evaluation.drift import Drift, drift
+from refless.evaluation.rater_agreement import RaterAgreement, rater_agreement
 from refless.registry.arrays import codes
 from refless.registry.plural import counted
 from refless.registry.signature import Signature

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from refless.commands.judge.rater_agreement import RaterAgreement
 from refless.data.records import Ratings
 from refless.evaluation.further import if_steady
+from refless.evaluation.rater_agreement import RELIABLE, TENTATIVE, RaterAgreement
 from refless.evaluation.rating_distances import (
     repeated,
     shares_apart,
@@ -18,8 +18,6 @@ from refless.report.states import reaches
 from refless.report.wording import number, percent
 from refless.stats.answers import Estimate
 
-RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
-TENTATIVE = 0.667
 MOST = 6  # points apart that have a bar each
 BINS = 5  # of wider scales
 SAME = "the same"

@@ -23,8 +23,10 @@ from refless.commands.judge.licence_shown import (
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.side_by_side import side_by_side
+from refless.data.design import Design
 from refless.data.human import unscaled
 from refless.data.records import Outputs, RatedPool, Texts, scored
+from refless.evaluation.rater_agreement import agreement_said
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
@@ -127,6 +129,7 @@ class JudgeResult(Result):
     def cards(self) -> tuple[Card, ...]:
         """A card for each judge, the one that agrees best with people first; of runs one."""
         cards: list[Card] = []
+        agree = agreement_said(self.pool, Design.of(self.pool))
         if self.runs is not None:
             licensed = any(audit.licence for audit in self.audits)
             columns = [self.scores[audit.name].segments for audit in self.audits]
@@ -148,7 +151,7 @@ class JudgeResult(Result):
                 self.commands.get(audit.name, ""),
                 of_verdicts=self.pool.of_verdicts,
             )
-            cards.append(card)
+            cards.append(replace(card, rests=f"{card.rests} {agree}"))
         return tuple(cards)
 
     def _shown(self) -> Document:

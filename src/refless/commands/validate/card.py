@@ -13,6 +13,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture
 from refless.report.units import RatingUnits
+from refless.report.wording import percent
 from refless.stats.clusters import effective_size
 from refless.stats.intervals import student
 
@@ -55,23 +56,33 @@ def card_of(
     average = float(people.mean()) if len(people) else math.nan
     state, answer = _answer(table, f"guessing the average, {units.mean(average)}")
     off = units.size(span * math.sqrt(table.first.mse))
-    scored = table.first.n_scored
-    errors = f"off by {off}"
+    on = f"Rests on {table.first.n_scored} rated outputs"
+    errors = f"off by {off} (root mean square)"
     for each in _flat(table):
         errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
+        errors += _spared(each)
     return Card(
         topic="estimates",
         question=QUESTION,
         state=state,
         label=YES_OR_NO[state],
         answer=answer,
-        rests=f"Rests on {scored} rated outputs, each estimated without its rating: {errors}.",
+        rests=f"{on}, each estimated without its rating: {errors}.",
         further=DECIDED if state != "open" else _further(table),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
         command=command if state == "yes" else "",
         figures=(_picture(people, estimates, unit, average),),
     )
+
+
+def _spared(flat: MethodLine) -> str:
+    """The share of the mean rating's squared errors that estimates spare, with its interval."""
+    low, high = flat.saved_interval
+    if low != low or not flat.mse:
+        return ""
+    spared, least, most = (percent(-x / flat.mse) for x in (flat.saved, high, low))
+    return f"; estimates spare {spared} of its squared errors ({least} to {most})"
 
 
 def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:

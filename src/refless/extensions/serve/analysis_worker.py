@@ -23,13 +23,13 @@ from refless.commands.compare.claims import Claim, always, always_of_rate
 from refless.commands.compare.run import compare, compare_choices
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
-from refless.commands.judge.rater_agreement import rater_agreement
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
+from refless.evaluation.rater_agreement import rater_agreement
 from refless.extensions.serve.careless import FEWEST as JUDGED
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (

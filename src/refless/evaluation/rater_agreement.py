@@ -18,12 +18,22 @@ from refless.data.records import RatedPool
 from refless.evaluation.raters import PARTS
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.report.document import State
+from refless.report.states import reaches
+from refless.report.wording import number
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around
 from refless.stats.raters import MOST_RATERS, Level, alpha, icc, of_mean
 from refless.stats.samples import FEWEST_RATERS
 
 Number = Callable[[BoolArray], float]  # of the ratings that are kept
+RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
+TENTATIVE = 0.667
+AGREE: dict[State, str] = {
+    "yes": "Raters agree",
+    "no": "Raters agree only weakly",
+    "open": "Raters may agree",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -89,6 +99,22 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
         icc=single,
         icc_mean=_of_mean(single, k),
     )
+
+
+def agreement_said(pool: RatedPool, design: Design) -> str:
+    """How far the people who rate agree, in a sentence, as cards say it beside other answers."""
+    cells = _cells(pool, design)
+    n = len(np.unique(cells.text))
+    if not n:
+        return "Whether raters agree is not known: one person rated each output."
+    estimate = _estimate(cells, partial(_alpha, cells, "ordinal"), n)
+    low, high = estimate.interval
+    if low != low:
+        return f"Whether raters agree is not known: {estimate.undefined}."
+    agree = AGREE[reaches((low, high), TENTATIVE)]
+    ends = f"{number(low, 2)} to {number(high, 2)}"
+    needed = f"{TENTATIVE:g} is needed"
+    return f"{agree}: alpha {number(estimate.value, 2)} ({ends}), where {needed}."
 
 
 def _cells(pool: RatedPool, design: Design) -> _RatedCells:
