@@ -277,8 +277,8 @@ def test_a_judge_that_agrees_somewhat(right: float, answer: str, advice: str) ->
     assert answer in card.answer
     assert advice in card.advice
     assert (looked.answer, looked.advice) == (card.answer, card.advice)
-    assert card.command.startswith("refless compare") == (right > 0)
-    assert looked.command.startswith("refless compare") == (right > 0)
+    assert card.command.startswith("refless.compare(rows") == (right > 0)
+    assert looked.command.startswith("refless.compare(rows") == (right > 0)
 
 
 def test_a_judge_of_one_score_needs_no_more_ratings() -> None:

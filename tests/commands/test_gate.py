@@ -48,7 +48,8 @@ def test_three_verdicts(name: str) -> None:
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
-        f"Gate undecided: it is not told if v1 is worse than v2 by more than 0.1{unit}: {name} -0.100"
+        "Gate undecided: it is not told if v1 is worse than v2 by more than "
+        f"0.1{unit}: {name} -0.100"
     )
     close = refless.gate(rows, baseline="v2", margin=0.2)
     assert (close.exit_status, close.card().unfit) == (0, "a claim that v1 is better.")

@@ -98,7 +98,7 @@ def test_open_versions_say_what_would_tell() -> None:
     card = answers(two_versions(40, rated=8))["v2 against v1"]
     assert card.state == "open"
     assert "anything between" in card.answer
-    assert card.command.startswith("refless next FILE --goal compare")
+    assert card.command.startswith("refless.next(rows, goal='compare'")
 
 
 def test_the_old_version_comes_first() -> None:
@@ -124,7 +124,7 @@ def test_a_kind_judge_may_not_decide() -> None:
     card = answers(two_versions(60))["judge_score"]
     assert card.state == "no"
     assert "too kind" in card.answer
-    assert "--score-column judge_score" in card.command
+    assert "score_column='judge_score'" in card.command
 
 
 def test_raters_agree_or_one_is_alone() -> None:
@@ -275,7 +275,7 @@ def test_choices_of_two() -> None:
     ]
     (card,) = refless.look(rows).cards
     assert card.answer == "new wins 75 % of the choices (60 % to 86 %)."
-    assert card.command == "refless compare FILE"
+    assert card.command == "refless.compare(rows)"
     assert str(refless.look(rows)).count("model_a") == 0
 
 
@@ -314,7 +314,7 @@ def test_items_that_lack_a_rating_are_to_be_rated() -> None:
     half = [*without(rows[:1], "human_rating"), *rows[1:]]
     card = answers(half)["v2 against v1"]
     assert card.advice == "rate more of the items, drawn at random."
-    assert card.command.startswith("refless next")
+    assert card.command.startswith("refless.next(rows")
     card = answers(rows)["v2 against v1"]
     assert card.advice.startswith("all items are rated")
     assert not card.command

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
-from refless.registry.dialect import called
+from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
@@ -41,6 +41,22 @@ class Call:
         for parameter in self.parameters:
             words += _words(parameter, values.get(parameter.name, parameter.default))
         return shlex.join(["refless", self.name, *words])
+
+    def said(self, **changes: Any) -> str:
+        """The same as its reader writes it: a command line, or a line of Python."""
+        if flags_spoken() is not None:
+            return self.line(**changes)
+        words = []
+        values = {**self.values, **changes}
+        for parameter in self.parameters:
+            value = values.get(parameter.name, parameter.default)
+            if value is None or is_default(parameter, value):
+                continue
+            given = called(parameter.name, value)
+            if parameter.about.argument:
+                given = ", ".join(map(repr, words_of(value))).replace("'FILE'", "rows")
+            words.append(given)
+        return f"refless.{self.name}({', '.join(words)})"
 
 
 def is_default(parameter: Parameter, value: Any) -> bool:

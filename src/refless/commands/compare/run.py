@@ -169,9 +169,9 @@ def compare(
 
 
 def _choosing(goal: str) -> str:
-    """The command line that chooses from the same files what to rate next."""
+    """The line that chooses from the same files what to rate next."""
     values = {**this_call().values, "goal": goal, "looks": None}
-    return Call("next", parameters_of(function_of("next")), values).line()
+    return Call("next", parameters_of(function_of("next")), values).said()
 
 
 compare_choices = returning(WinsResult, NAMES)(compare)

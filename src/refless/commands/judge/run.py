@@ -282,7 +282,7 @@ def _commands(
 
 def _line(command: str, values: Mapping[str, Any]) -> str:
     """A command's line with what this one was given, as far as it takes that."""
-    return Call(command, parameters_of(function_of(command)), values).line()
+    return Call(command, parameters_of(function_of(command)), values).said()
 
 
 def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:

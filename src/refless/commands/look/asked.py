@@ -129,11 +129,11 @@ class Asked:
         return result
 
     def line(self, function: Callable[..., Result], **more: object) -> str:
-        """The command line that asks another command about the same rows."""
+        """The line that asks another command about the same rows."""
         parameters = parameters_of(function)
         first = parameters[0].name
-        values = {first: self.rows, **self.options, **more}
-        return Call(function.__name__, parameters, values).line()
+        values = {first: self.rows, **self.options, "seed": self.seed, **more}
+        return Call(function.__name__, parameters, values).said()
 
 
 def _of_choices(seen: Overview) -> Overview:

@@ -19,4 +19,4 @@ def do_estimates_help(asked: Asked) -> tuple[list[Card], ValidateResult | None]:
         result = asked.ask(validate)
     except (InputError, UsageError) as fault:
         return [refused("estimates", QUESTION, fault)], None
-    return [replace(result.card(), command=result.command)], result
+    return [replace(result.card(), command=asked.line(validate))], result

@@ -23,4 +23,5 @@ def may_judges_decide(asked: Asked) -> list[Card]:
 def _card(asked: Asked, name: str) -> Card:
     result: JudgeResult = asked.ask(judge, score_column=name)
     (card,) = result.cards()
-    return replace(card, command=card.command or result.command)
+    line = asked.line(judge, score_column=name)
+    return replace(card, command=card.command or line)

@@ -1,6 +1,7 @@
 """Do the people who rate agree? A card from what `judge` says of ratings alone."""
 
 from dataclasses import replace
+from functools import partial
 
 from refless.commands.judge.raters import RatersResult, has_several_ratings
 from refless.commands.judge.run import judge
@@ -21,8 +22,9 @@ def do_raters_agree(asked: Asked) -> list[Card]:
         alone = "nobody knows: one person rated each output"
         remedy = "have a second person rate some of them; 'refless rate' asks both."
         return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
-    return [answered(TOPIC, QUESTION, lambda: _card(asked.ask(judge)))]
+    return [answered(TOPIC, QUESTION, partial(_card, asked))]
 
 
-def _card(result: RatersResult) -> Card:
-    return replace(result.card(), command=result.command)
+def _card(asked: Asked) -> Card:
+    result: RatersResult = asked.ask(judge)
+    return replace(result.card(), command=asked.line(judge))

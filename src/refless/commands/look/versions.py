@@ -44,7 +44,8 @@ def _card(asked: Asked) -> Card:
     card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card
-    return replace(card, advice="see the whole comparison.", command=result.command)
+    line = asked.line(compare)
+    return replace(card, advice="see the whole comparison.", command=line)
 
 
 def _scores_alone(asked: Asked) -> dict[str, object]:

@@ -444,17 +444,17 @@ def _columns(
 def _then(
     outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool
 ) -> str:
-    """The command line that reads the ratings."""
+    """The line that reads the ratings."""
     several = len({*read.outputs.systems}) > 1
     compares = goal == "compare" or (goal == "mean" and several)
     files = [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
     if goal == "best":
-        return replace(this_call(), name="next").line(n=None, rated=files)
+        return replace(this_call(), name="next").said(n=None, rated=files)
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
     if partly and not compares:  # rows of one id are one text
         changes |= {"outputs": [*words_of(outputs), TO_RATE], "rated": None}
-    return replace(this_call(), name="compare" if compares else "score").line(**changes)
+    return replace(this_call(), name="compare" if compares else "score").said(**changes)
 
 
 def _signature(

@@ -212,7 +212,7 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
 
 
 def scoring(estimator: Estimator, **changes: Any) -> str:
-    """The command line that estimates outputs with an estimator, from the same rated texts."""
+    """The line that estimates outputs with an estimator, from the same rated texts."""
     call = this_call()
     plain = estimator.clone()
     for name, default in (("seed", 0), ("threads", None)):
@@ -222,7 +222,7 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
     if estimator.without_scores() is None:
         values["score_column"] = None
-    return Call("score", parameters_of(function_of("score")), values).line(**changes)
+    return Call("score", parameters_of(function_of("score")), values).said(**changes)
 
 
 def _check_apart(blocks: IntArray, group: str) -> None:
