@@ -167,7 +167,10 @@ def test_labels_do_not_overlap(browser: Any, folder: Path) -> None:
 
 
 def test_paper(browser: Any, folder: Path) -> None:
-    """In print the ground is white, and what only a screen can do is left out."""
+    """In print the ground is white, and what only a screen can do is left out.
+
+    Items beyond the first 30 leave no room behind either.
+    """
     opened(browser, folder / "trust.html", dark=True)
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"media": "print", "features": []}
@@ -178,7 +181,12 @@ def test_paper(browser: Any, folder: Path) -> None:
     hidden = browser.execute_script(
         "return getComputedStyle(document.querySelector('.tools')).display"
     )
+    lines, blank = browser.execute_script(
+        "dispatchEvent(new Event('beforeprint')); const pad = document.querySelector('.pad');"
+        "return [document.querySelectorAll('#rows .line').length, pad.offsetHeight]"
+    )
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert (lines, blank) == (30, 0)
     assert (ground, hidden) == ("rgb(255, 255, 255)", "none")
 
 
