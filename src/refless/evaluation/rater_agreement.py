@@ -102,7 +102,7 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
 
 
 def agreement_said(pool: RatedPool, design: Design) -> str:
-    """How far the people who rate agree, in a sentence, as cards say it beside other answers."""
+    """The agreement of the people who rate in a sentence, as cards say it beside other answers."""
     cells = _cells(pool, design)
     n = len(np.unique(cells.text))
     if not n:
