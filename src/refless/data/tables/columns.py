@@ -36,6 +36,7 @@ SUMMARIES = frozenset(
         "variance",
     }
 )
+PEOPLE = frozenset({"annotator", "expert", "human", "person", "rater", "user"})
 LONGEST = 60  # characters of a name in a message
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
@@ -140,6 +141,7 @@ def unclear(header: Names) -> list[str]:
         name
         for name in header
         if folded(name) not in ROLES["rating"].words
+        and PEOPLE.isdisjoint(re.split(r"[\W_]+", folded(name)))
         and any(matches(folded(name), hint) for hint in ROLES["rating"].hints)
     ]
 

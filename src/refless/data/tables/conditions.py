@@ -8,7 +8,7 @@ from typing import NamedTuple
 from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
-from refless.data.tables.spellings import folded
+from refless.data.tables.spellings import WHO, folded
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -44,6 +44,7 @@ _CONTROLS |= {
     "test question",
     "gold",
 }
+_MODELS = {"llm", "ai", "model", "machine", "code", "llm_judge", "automatic"}
 _YES: set[str | float] = {"true", "yes", 1.0}
 _YES_OR_NO = {*_YES, "false", "no", 0.0, "nan", "none", "null"}
 _AMBIGUOUS = {"control", "gold"}  # also arms of experiments, and references
@@ -61,6 +62,7 @@ _MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
     (re.compile(r"response_?type|distribution_?channel"), {*_PREVIEWS, "spam"}),
     (re.compile(r"(.*_)?(item|segment|question|task)_?type"), {*_CONTROLS, "bad"}),
     (re.compile(r"type"), {*_CONTROLS}),
+    (re.compile(rf"(.*[_.])?({'|'.join(WHO)})_?(kind|type)"), _MODELS),
     (
         re.compile(
             r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)"

@@ -47,7 +47,7 @@ ENDINGS = {
 }
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 # Excel's first line: what stands between cells
 _SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')
 _QUOTED = re.compile(r'"[^"]*"')
@@ -324,7 +324,7 @@ def long_cells() -> Iterator[None]:
 
 
 def delimiter_of(head: str) -> str:
-    """The separator of cells in a CSV file: a comma, a semicolon or a tab.
+    """The separator of cells in a CSV file: a comma, a semicolon, a tab or a bar.
 
     Excel writes semicolons where decimals have commas. The one that the header has most of counts,
     first of those that the next line has as often; a comma where none is there. A first line

@@ -169,7 +169,8 @@ class Gathered:
                 values.append(check(cell))
             except InputError as fault:
                 values.append("")
-                self.refuse(row, fault.found, fault.remedy, column)
+                remedy = fault.remedy.replace("COLUMN.", f"{column}.")
+                self.refuse(row, fault.found, remedy, column)
         return values
 
     def without(self, rows: Collection[int]) -> None:

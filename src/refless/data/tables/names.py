@@ -8,6 +8,7 @@ from itertools import chain
 
 from refless.data.tables.columns import listed
 from refless.registry.arrays import Names, Strings
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
@@ -15,6 +16,7 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _ENDS = re.compile(r" \n ?|\n ")
 _WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
+_CHECK = re.compile(r"attention[-_ ]?(check|test)|catch[-_ ]?trial", re.IGNORECASE)
 _MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
@@ -44,8 +46,31 @@ def are_models(names: Collection[str]) -> bool:
     return bool(names) and all(map(_MODEL.search, names))
 
 
+def models_note(names: Names, column: str) -> Iterator[str]:
+    """A note on annotators that are called as language models are, beside others."""
+    people = {*names} - {""}
+    models = sorted(name for name in people if _MODEL.search(name))
+    if 0 < len(models) < len(people):
+        without = called("where", f"{column}!={models[0]}")
+        yield (
+            f"annotators {listed(models, 3)} are models by their names, and count as people: "
+            f"{without} leaves one out"
+        )
+
+
+def checks_note(names: Names, column: str) -> Iterator[str]:
+    """A note on items that are called as attention checks are."""
+    checks = sorted(name for name in {*names} if _CHECK.search(name))
+    if 0 < len(checks) < len({*names}):
+        without = called("where", f"{column}!={checks[0]}")
+        yield (
+            f"'{column}' {listed(checks, 3)}: if these are no outputs, but check the raters, "
+            f"{without} leaves one out"
+        )
+
+
 def _alike(names: Iterable[str]) -> list[list[str]]:
-    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    """Names that differ in form alone: capitals, blanks, quotes, - and _, 1 and 1.0 and 001."""
     distinct = [*dict.fromkeys(names)]
     forms = _forms(distinct) if distinct else []
     if len({*forms}) == len(distinct):
@@ -63,6 +88,7 @@ def _forms(names: Names) -> list[str]:
     text = "\n".join(name.replace("\n", " ") for name in names).casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    text = text.replace("_", "-")
     text = _ENDS.sub("\n", _BLANKS.sub(" ", f"\n{text}\n"))
     return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
 
@@ -70,7 +96,7 @@ def _forms(names: Names) -> list[str]:
 def spelled_alike(names: Names, role: str) -> Iterator[str]:
     """Notes on names that differ in form alone."""
     for spellings in _alike(names):
-        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
+        differ = f"differ in form alone and count as {len(spellings)}"
         yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
 
 

@@ -58,11 +58,35 @@ NEITHER = -100
 STRENGTHS: dict[float, float] = {NEITHER: NEITHER, 0: 0.5}  # of others the sign counts
 ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
+WINNERS += ("better", "better_response", "vote", "choice", "verdict")
 ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
 OUTCOMES = {*ONE_HOT, "winner_tie"}
-FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
-SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
+FIRST = {
+    "a>b",
+    "a>>b",
+    "a",
+    "1",
+    "first",
+    "left",
+    "model_a",
+    "model_1",
+    "output_a",
+    "output_1",
+}
+SECOND = {
+    "b>a",
+    "b>>a",
+    "b",
+    "2",
+    "second",
+    "right",
+    "model_b",
+    "model_2",
+    "output_b",
+    "output_2",
+}
 TIES = {
+    "a=b",
     "tie",
     "tied",
     "both",
@@ -428,7 +452,7 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     is_alpaca_eval = (sides.winner, sides.ends) == ALPACA_EVAL
     if is_alpaca_eval and isinstance(read, float) and 1 < read < 2:
         return 2 - read
-    number = int(word) if isinstance(word, float) and word.is_integer() else word
+    number = int(read) if isinstance(read, float) and read.is_integer() else word
     name = (name_in(number) or "").strip().casefold()
     side_name = _HOW_MUCH.sub("", folded(name)).strip("_")
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
