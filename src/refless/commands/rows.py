@@ -215,19 +215,16 @@ def note_scale(pool: RatedPool) -> None:
 
 
 def _note_ranges(pool: RatedPool) -> None:
-    """Says which two annotators seem to rate on different scales."""
-    ratings = pool.ratings
-    highest = {}
-    for place, name in enumerate(ratings.annotators):
-        values = ratings.values[ratings.annotator == place]
+    """Says if two annotators seem to rate on different scales."""
+    highest = []
+    for place, _ in enumerate(pool.ratings.annotators):
+        values = pool.ratings.values[pool.ratings.annotator == place]
         if len(values) >= FEWEST_RATINGS:
-            highest[name] = float(values.max())
-    low = min(highest, key=highest.__getitem__, default="")
-    high = max(highest, key=highest.__getitem__, default="")
-    if highest and 0 < MOST_TIMES * highest[low] <= highest[high]:
+            highest.append(float(values.max()))
+    if highest and 0 < MOST_TIMES * min(highest) <= max(highest):
         note(
-            f"annotators seem to rate on different scales: '{low}' up to {highest[low]:g}, "
-            f"'{high}' up to {highest[high]:g}; bring them to one"
+            "annotators seem to rate on different scales: the highest rating is "
+            f"{min(highest):g} of one, {max(highest):g} of another; bring them to one scale"
         )
 
 

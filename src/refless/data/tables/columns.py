@@ -22,21 +22,9 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.registry.plural import first_of
 
-SUMMARIES = frozenset(
-    {
-        "avg",
-        "average",
-        "mean",
-        "median",
-        "std",
-        "sd",
-        "stdev",
-        "sum",
-        "total",
-        "variance",
-    }
-)
-PEOPLE = frozenset({"annotator", "expert", "human", "person", "rater", "user"})
+_SUMMARIES = "avg average mean median std sd stdev sum total variance"
+SUMMARIES = frozenset(_SUMMARIES.split())
+PEOPLE = {"annotator", "expert", "human", "person", "rater", "user"}
 LONGEST = 60  # characters of a name in a message
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]

@@ -16,8 +16,8 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _ENDS = re.compile(r" \n ?|\n ")
 _WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
-_CHECK = re.compile(r"attention[-_ ]?(check|test)|catch[-_ ]?trial", re.IGNORECASE)
-_MODEL = re.compile(
+CHECK = re.compile(r"attention[-_ ]?(check|test)|catch[-_ ]?trial", re.IGNORECASE)
+MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
     r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|instruct|chat|eval|bison|it\b)"
@@ -43,30 +43,17 @@ def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
 
 def are_models(names: Collection[str]) -> bool:
     """Whether all names are those of language models."""
-    return bool(names) and all(map(_MODEL.search, names))
+    return bool(names) and all(map(MODEL.search, names))
 
 
-def models_note(names: Names, column: str) -> Iterator[str]:
-    """A note on annotators that are called as language models are, beside others."""
-    people = {*names} - {""}
-    models = sorted(name for name in people if _MODEL.search(name))
-    if 0 < len(models) < len(people):
-        without = called("where", f"{column}!={models[0]}")
-        yield (
-            f"annotators {listed(models, 3)} are models by their names, and count as people: "
-            f"{without} leaves one out"
-        )
-
-
-def checks_note(names: Names, column: str) -> Iterator[str]:
-    """A note on items that are called as attention checks are."""
-    checks = sorted(name for name in {*names} if _CHECK.search(name))
-    if 0 < len(checks) < len({*names}):
-        without = called("where", f"{column}!={checks[0]}")
-        yield (
-            f"'{column}' {listed(checks, 3)}: if these are no outputs, but check the raters, "
-            f"{without} leaves one out"
-        )
+def odd_note(
+    names: Names, column: str, pattern: re.Pattern[str], why: str
+) -> Iterator[str]:
+    """A note on some of a column's names that match a pattern, and why that is odd."""
+    odd = sorted(name for name in {*names} if pattern.search(name))
+    if 0 < len(odd) < len({*names}):
+        without = called("where", f"{column}!={odd[0]}")
+        yield f"'{column}' {listed(odd, 3)}: {why}; {without} leaves one out"
 
 
 def _alike(names: Iterable[str]) -> list[list[str]]:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.data.tables.cells import json_in_cell
-from refless.data.tables.columns import unclear
-from refless.data.tables.exports.format import at, fields_of
+from refless.data.tables.columns import unclear, with_nested
 from refless.data.tables.memory import Rows
 from refless.data.tables.proposed import proposed, ratings_among, written
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import Cells
+from refless.data.tables.spellings import at_any_place
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
 from refless.registry.arrays import Strings
@@ -78,6 +78,8 @@ def overview(rows: Rows, reading: Reading) -> Overview:
         {name: table.rows.seen(name) for name in header if name not in role_of}
     )
     known = {*role_of.values()}
+    if len({*table.names.get("system", ())}) == 1:
+        known -= {"system"}
     ratings = [] if "rating" in known else ratings_among(unread)
     return Overview(
         n_rows=len(table),
@@ -90,17 +92,17 @@ def overview(rows: Rows, reading: Reading) -> Overview:
 
 
 def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
-    """Columns with what their objects hold, by dotted name; of lists of objects their ratings."""
+    """Columns with what their objects hold, by dotted name; of lists what may be ratings."""
+    outer = [*columns]
+    cells = zip(*columns.values(), strict=False)
+    rows = [with_nested(dict(zip(outer, row, strict=True)), outer) for row in cells]
     opened: dict[str, Cells] = {}
-    for name, cells in columns.items():
-        values = [json_in_cell(cell) for cell in cells]
-        first = next(filter(None, values), None)
-        place: tuple[int, ...] = (0,) if isinstance(first, list) else ()
-        keys = fields_of(at(first, *place))
-        inner = {key: [at(value, *place, key) for value in values] for key in keys}
-        if place:
-            inner = {f"*.{key}": inner[key] for key in keys if hold_ratings(inner[key])}
-        opened |= {f"{name}.{key}": inner[key] for key in inner} or {name: cells}
+    for place, cell in max(rows, key=len, default={}).items():
+        name = at_any_place(place)
+        inner = [row.get(place) for row in rows]
+        is_plain = not isinstance(json_in_cell(cell), dict | list)
+        if is_plain and ("*" not in name or hold_ratings(inner)):
+            opened[name] = inner
     return opened
 
 

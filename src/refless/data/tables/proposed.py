@@ -10,7 +10,8 @@ from refless.data.tables.unread import hold_ratings, is_called_output
 MOST_GRADES = 13  # A+ to F
 # words in the names of columns, the first ones before others
 SYSTEMS = (
-    "system sys model version variant arm bot engine checkpoint release agent config"
+    "system sys model version variant arm bot engine checkpoint release agent config "
+    "generator"
 )
 RATINGS = (
     "rating overall human verdict rated ratings grade grades score quality helpful correct "
@@ -21,7 +22,7 @@ RATERS = "email"
 NO_TEXTS = "comment comments note notes remark remarks reason feedback"
 NO_RATINGS = (
     "id nr no number index row n len length tokens words chars time latency cost date seed "
-    "temperature turn order position std sd confidence"
+    "temperature turn order position std sd confidence average mean avg median"
 )
 
 Columns = Mapping[str, Cells]
@@ -64,26 +65,22 @@ def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
     texts = written(columns)
     called = [name for name in texts if is_called_output(name)]
-    return next((names for names in (called, texts) if len(names) == 1), [])
+    return _only(called) or _only(texts)
 
 
 def ratings_among(columns: Columns) -> list[str]:
-    """Columns of ratings, each by one person if they are called so; those called ratings first."""
+    """Columns of ratings, each by one person if they are called so; those called ratings first.
+
+    Words that are no usual ratings count in columns of few values that are called ratings.
+    """
     numbers = _called(columns, NO_RATINGS)
-    free = [name for name in columns if name not in numbers]
-    may = {name: columns[name] for name in free if hold_ratings(columns[name])}
+    free = {name: columns[name] for name in columns if name not in numbers}
+    may = [name for name in free if hold_ratings(free[name])]
     people = [name for name in may if says_who(name)]
     if len(people) > 1:
         return people
-    others = {name: may[name] for name in may if name not in people}
-    return [*dict.fromkeys([*_called(others, RATINGS), *others])]
-
-
-def _ratings(columns: Columns) -> list[str]:
-    """The only column of ratings, or one of few values that is called so."""
-    names = ratings_among(columns)
-    few = {name: columns[name] for name in columns if _has_few(columns[name])}
-    return (_called(few, RATINGS) or names) if len(names) < 2 else []
+    called = [name for name in _called(free, RATINGS) if _has_few(free[name])]
+    return [name for name in dict.fromkeys([*called, *may]) if name not in people]
 
 
 def _raters(columns: Columns) -> list[str]:
@@ -104,10 +101,14 @@ def _items(columns: Columns) -> list[str]:
 _GUESSES: dict[str, Callable[[Columns], list[str]]] = {
     "text": _texts,
     "annotator": _raters,
-    "rating": _ratings,
+    "rating": lambda columns: _only(ratings_among(columns)),
     "system": _systems,
     "item": _items,
 }
+
+
+def _only(names: list[str]) -> list[str]:
+    return names if len(names) == 1 else []
 
 
 def _words(name: str) -> set[str]:

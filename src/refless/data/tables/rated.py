@@ -37,7 +37,7 @@ from refless.data.tables.ratings import (
     words_of,
 )
 from refless.data.tables.reading import Reading
-from refless.data.tables.roles import are_texts
+from refless.data.tables.roles import are_texts, n_within
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Merged, Read, RowTable
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings, codes
@@ -106,7 +106,7 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     omitted = f"{unrated} of {counted(len(table), 'row')} {verb} no rating: {fate}"
     omissions = [omitted] if unrated else []
     notes = (*table.roles.notes, *cells.notes, *omissions, *untimed)
-    notes = (*notes, *table.merged_note(groups), *nameless)
+    notes = (*notes, *table.merged_note(groups), *nameless, *_file_each(table))
     n = len(groups.first)
     of_rated = [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
@@ -168,6 +168,16 @@ def _refuse_summary(table: RowTable) -> None:
     ):
         problem = f"{shown(table.texts[last])} seems to sum up the rows above"
         table.rows.refuse(last, problem, "delete the row", table.roles.column("text"))
+
+
+def _file_each(table: RowTable) -> Strings:
+    """A note where nobody is named, and most texts are in several files."""
+    if "annotator" in table.names or table.raters or len(table.rows.parts) < 2:
+        return ()
+    again = n_within(keys_of(table, several=True) or (), table.rows.files)
+    note = "most texts are in several files: if each file is a person's ratings, give it a "
+    note += "column 'annotator' with the name"
+    return (note,) if 2 * sum(n > 1 for n in again) > len(again) else ()
 
 
 def _refuse_half_choices(table: RowTable) -> None:

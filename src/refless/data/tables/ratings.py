@@ -19,28 +19,22 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import first_of
 
-PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
-    ("up", "down"),
-    ("true", "false"),
-    ("yes", "no"),
-    ("\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"),
-    ("good", "bad"),
-    ("pass", "fail"),
-    ("passed", "failed"),
-    ("correct", "incorrect"),
-    ("thumbs up", "thumbs down"),
-    ("acceptable", "unacceptable"),
-    ("like", "dislike"),
-    ("ja", "nein"),
+_PAIRS = (  # words for 1 and for 0, case-folded
+    "up/down,true/false,yes/no,\N{THUMBS UP SIGN}/\N{THUMBS DOWN SIGN},good/bad,pass/fail,"
+    "passed/failed,correct/incorrect,thumbs up/thumbs down,acceptable/unacceptable,like/dislike,"
+    "ja/nein,\N{WHITE HEAVY CHECK MARK}/\N{CROSS MARK}"
 )
+PAIRS = [(up, down) for up, _, down in (p.partition("/") for p in _PAIRS.split(","))]
 PAIRED = frozenset(chain(*PAIRS))
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 # folded word (or number of the user's map) -> number
 Words = Mapping[float | str, float]
-_NO_ANSWERS = "not applicable,not rated,unrated,skip,skipped,no answer,don't know,k.a."
-BLANKS = frozenset({"n/a", "#n/a", "na", "n.a.", "nan", "null", "none", "-", "--", "?"})
-BLANKS |= {".", "\u2013", "\u2014", *_NO_ANSWERS.split(",")}
+_NO_ANSWERS = (
+    "n/a,#n/a,na,n.a.,nan,null,none,-,--,?,.,\u2013,\u2014,not applicable,not rated,unrated,skip,"
+    "skipped,no answer,don't know,k.a."
+)
+BLANKS = frozenset(_NO_ANSWERS.split(","))
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
     "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"
@@ -73,7 +67,9 @@ _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
     r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
 )
-_OUT_OF = re.compile(r"(\d+(?:\.\d+)?) ?(?:/|of|out of) ?(\d+)(?: stars| points)?")
+_OUT_OF = re.compile(
+    r"(\d+(?:\.\d+)?) ?(?:/|of|out of) ?(\d+)(?:\.0)?(?: stars| points)?"
+)
 # 4 - good, 4: good, 4. good, 4 (good), 4 stars
 _LABELLED = re.compile(r"(\d+(?:\.\d+)?)(?: ?[-\u2013\u2014:=.)(] ?| )([^\d]*)")
 _STARS = re.compile(r"([\u2605\u2b50]+)(\u2606*)")  # black ones
@@ -136,7 +132,7 @@ def spelled(value: object) -> Spelled:
         return value.isoformat()
     if not isinstance(value, str):
         return shown(value)
-    read = _number(value)
+    read = _number(value.removeprefix("'"))
     return read if read is not None else (folded(value) or None)
 
 

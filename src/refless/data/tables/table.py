@@ -35,10 +35,11 @@ from refless.data.tables.conditions import (
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import (
+    CHECK,
+    MODEL,
     are_models,
-    checks_note,
     keys_alike,
-    models_note,
+    odd_note,
     pseudonyms,
     spelled_alike,
 )
@@ -388,11 +389,17 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
         name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)
     }
     notes = [*roles.notes, *of_people, *spelled_alike(people, "annotator")]
-    notes += models_note(people, roles.column("annotator") or "annotator")
+    annotator = roles.column("annotator") or "annotator"
+    notes += odd_note(
+        people, annotator, MODEL, "a model by its name counts as a person"
+    )
     notes += spelled_alike(names.get("system", ()), "system")
     for role in ("id", "item", "source"):
         if role in names:
-            notes += checks_note(names[role], roles.column(role) or role)
+            column = roles.column(role) or role
+            notes += odd_note(
+                names[role], column, CHECK, "is it an output that people rate"
+            )
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
     roles = with_items(roles, names, texts or ())
     of_numbers = [role for role in roles.columns if ROLES[role].of == "number"]

@@ -41,22 +41,11 @@ _ONE = {1.0, "true"}
 _ZERO_OR_ONE = {*_ONE, 0.0, "false"}
 MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
-OF_OUTPUTS = frozenset(
-    {
-        "prediction",
-        "predicted",
-        "generation",
-        "generated",
-        "summary",
-        "hypothesis",
-        "translation",
-        "assistant",
-        "output",
-        "outputs",
-        "response",
-        "completion",
-    }
+_OUTPUTS = (
+    "prediction predicted generation generated summary hypothesis translation assistant output "
+    "outputs response completion"
 )
+OF_OUTPUTS = frozenset(_OUTPUTS.split())
 NO_OUTPUT = frozenset(
     {"gold", "reference", "expected", "target", "ideal", "correct", "human"}
 )

@@ -22,9 +22,9 @@ def read_task(row: Row, left: Counter[str]) -> Entry | None:
     if row["answer"] == "ignore":
         left["ignored tasks"] += 1
         return None
-    chosen = items(row.get("accept"))
     rating: Row = {"rating": float(row["answer"] == "accept")}
-    if "options" in row:
+    if "accept" in row:
+        chosen = items(row["accept"])
         rating = {"rating": chosen[0] if len(chosen) == 1 else None}
         left["tasks without one choice"] += len(chosen) != 1
     elif "label" in row:
@@ -33,13 +33,14 @@ def read_task(row: Row, left: Counter[str]) -> Entry | None:
     rating["annotator"] = name_in(who)
     record = {name: cell for name, cell in row.items() if name not in _OF_TASKS}
     record |= fields_of(row.get("meta"))
-    return Entry(record | {"id": name_in(row["_input_hash"])}, [rating])
+    key = row.get("_input_hash", row["_task_hash"])
+    return Entry(record | {"id": name_in(key)}, [rating])
 
 
 _OF_TASKS = {"answer", "accept", "options", "label", "meta"}
 TASKS = Export(
     title="tasks of Prodigy",
-    looks_like=has("_input_hash", "_task_hash", "answer"),
+    looks_like=has("_task_hash", "answer"),
     start=each(read_task),
     roles=("id", "rating", "annotator"),
 )
