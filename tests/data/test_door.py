@@ -248,15 +248,9 @@ OTHER_MEANINGS = (
                 for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
-        "compare choices.jsonl --scale 1 5 --column rating=accept --column annotator=_annotator_id",
+        "compare choices.jsonl --scale 1 5",
         1,
-        said=(
-            "more than one column could be the text: 'text', 'answer'",
-            "24 'ignore'",
-        ),
-        printed="--column text=NAME",
-        filled=("text",),
-        refused=True,
+        said=("left out: 24 ignored tasks",),
     ),
 )
 

@@ -375,8 +375,9 @@ def test_equal_cells_are_read_once(cells: list[object]) -> None:
 
 
 def form(name: str) -> str:
-    """A name without what is form alone: capitals, blanks, quotes, 1 and 1.0 and 001."""
-    plain = unicodedata.normalize("NFKC", name.casefold()).casefold().translate(_QUOTES)
+    """A name without what is form alone: capitals, blanks, quotes, - and _, 1 and 1.0 and 001."""
+    plain = unicodedata.normalize("NFKC", name.casefold()).casefold()
+    plain = plain.translate(_QUOTES).replace("_", "-")
     plain = " ".join(plain.split())
     number = re.fullmatch(r"0*(\d+)(?:\.0+)?", plain)
     return number[1] if number else plain

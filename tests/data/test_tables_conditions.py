@@ -76,19 +76,6 @@ def test_few_controls_are_controls(tmp_path: Path, name: str, bad: str) -> None:
     assert "left unread" not in " ".join(read.notes)
 
 
-def test_answers_of_prodigy(tmp_path: Path) -> None:
-    """`ignore` is no answer; a column of texts that says it once is no mark."""
-    rows = [{"text": f"t{i}", "rating": i, "answer": "accept"} for i in range(3)]
-    rows[1]["answer"] = "ignore"
-    path = tmp_path / "rated.jsonl"
-    reading = Reading(columns=Columns(text="text"))
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    assert read_pool(path, reading).pool.texts == ("t0", "t2")
-    rows[2]["answer"] = "Forty-two."
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    assert len(read_pool(path, reading).pool) == 3
-
-
 def test_conditions(tmp_path: Path) -> None:
     """Rows must meet all; numbers are equal as numbers, words in any case; dots reach inside."""
     rows = [

@@ -221,7 +221,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
             [{**PLAIN, "winner": 1}],
             "who won is not understood: 1;",
         ),  # the first, or true?
-        ([{**PLAIN, "winner": None}], "who won is not understood: None"),
+        ([{**PLAIN, "winner": None}], "left out: 1 pairs without a vote"),
         ([{**PLAIN, "output_b": None}], "column 'text': no text"),
         (
             [{**PLAIN, "model_a": "m"}],

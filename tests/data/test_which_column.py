@@ -315,9 +315,7 @@ def test_names_that_look_alike() -> None:
     read = read_pool(rows)
     assert read.pool.systems == ("A", "A ")
     for told in ("systems 'A', 'A '", "annotators 'Ann', 'ann'"):
-        assert any(
-            line.startswith(f"{told} differ in capitals or") for line in read.notes
-        )
+        assert any(line.startswith(f"{told} differ in form") for line in read.notes)
 
 
 @pytest.mark.parametrize("cell", ["#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#N/A"])

@@ -31,6 +31,7 @@ from refless.registry.errors import UsageError
 HIGH_CODES = frozenset({9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0})
 LOW_CODES = frozenset({-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0})
 CODES = HIGH_CODES | LOW_CODES
+MOST_TIMES = 4  # the highest rating of another annotator
 FULL_ROWS = 3  # bad rows that are told in full
 
 
@@ -195,6 +196,7 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
 def note_scale(pool: RatedPool) -> None:
     """Says which scale the ratings look like, where nobody said it; no number depends on that."""
     values = note_ratings(pool)
+    _note_ranges(pool)
     if pool.scale is not None or not len(values):
         return
     low = float(values.min())
@@ -210,6 +212,20 @@ def note_scale(pool: RatedPool) -> None:
     note(
         f"no scale is known, so numbers are in the raters' units. The ratings {likely}"
     )
+
+
+def _note_ranges(pool: RatedPool) -> None:
+    """Says if two annotators seem to rate on different scales."""
+    highest = []
+    for place, _ in enumerate(pool.ratings.annotators):
+        values = pool.ratings.values[pool.ratings.annotator == place]
+        if len(values) >= FEWEST_RATINGS:
+            highest.append(float(values.max()))
+    if highest and 0 < MOST_TIMES * min(highest) <= max(highest):
+        note(
+            "annotators seem to rate on different scales: the highest rating is "
+            f"{min(highest):g} of one, {max(highest):g} of another; bring them to one scale"
+        )
 
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:

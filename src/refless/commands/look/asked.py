@@ -63,7 +63,7 @@ class Asked:
             names = [column.name for column in seen.columns]
             guess = called("columns", seen.proposed)
             more = f"; perhaps {guess}" if seen.proposed else ""
-            if len(seen.beside) > 1:
+            if len(seen.beside) > 1 and "text" not in seen.proposed:
                 more = f"; {renaming(seen.beside[-1])}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())

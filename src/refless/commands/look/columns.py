@@ -5,15 +5,16 @@ from dataclasses import replace
 
 from refless.commands.look.asked import Asked, refused
 from refless.commands.look.result import ROLE_NAMES, LookResult
+from refless.data.tables.columns import listed, reading_all
 from refless.data.tables.proposed import renaming
 from refless.registry.arrays import Strings
 from refless.registry.errors import InputError
-from refless.registry.plural import first_of
 from refless.report.document import Card
 
 TOPIC = "columns"
 QUESTION = "Which column is what?"
 MOST_NAMED = 3
+MOST_CRITERIA = 8
 
 
 def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
@@ -23,17 +24,26 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
         asked: the rows; look: the function of the command.
     """
     guesses = asked.seen.proposed
-    if not guesses:
+    ratings = asked.seen.ratings
+    if not ratings and (
+        not guesses or ("text" not in guesses and len(asked.seen.beside) > 1)
+    ):
         return _of_versions(asked.seen.beside)
     names = [
         f"'{name}' may be the {ROLE_NAMES.get(role, role)}"
         for role, name in guesses.items()
     ]
-    found = f"{', '.join(names)}; no usual name tells"
     remedy = "if that is what they are, read them so."
+    more: dict[str, str] = {}
+    if ratings:
+        more["dimension"] = ratings[0]
+        names.append(f"{listed(ratings, MOST_CRITERIA)} may be people's ratings")
+        remedy = "if each is a thing that was rated, choose one, as below. If each is a person, "
+        remedy += f"{reading_all(ratings)}."
+    found = f"{', '.join(names)}; no usual name tells"
     card = refused(TOPIC, QUESTION, InputError(found, remedy=remedy))
     columns = {**(asked.options["columns"] or {}), **guesses}
-    line = asked.line(look, columns=columns).replace(" look ", " ", 1)
+    line = asked.line(look, columns=columns or None, **more).replace(" look ", " ", 1)
     return [replace(card, command=line)]
 
 
@@ -41,7 +51,6 @@ def _of_versions(names: Strings) -> list[Card]:
     """The card where several columns hold texts that may be those of one version each."""
     if len(names) < 2:
         return []
-    called = first_of([f"'{name}'" for name in names], MOST_NAMED)
-    found = f"{called} may be texts of one version each"
+    found = f"{listed(names, MOST_NAMED)} may be texts of one version each"
     fault = InputError(found, remedy=f"{renaming(names[-1])}.")
     return [refused(TOPIC, QUESTION, fault)]

@@ -18,7 +18,8 @@ NO_RATING = "no column is known to be people's rating"
 
 def which_is_better(asked: Asked) -> list[Card]:
     """The card on versions; none where it waits for columns that a guess names."""
-    if {"system", "rating"} & {*asked.seen.proposed} or len(asked.seen.beside) > 1:
+    unclear = {"system", "rating"} & {*asked.seen.proposed} or asked.seen.ratings
+    if unclear or len(asked.seen.beside) > 1:
         return []
     if asked.read.pool is None and not asked.seen.scores:
         remedy = f"name it with {naming('rating')}; if nobody has rated yet, "

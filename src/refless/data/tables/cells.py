@@ -134,9 +134,9 @@ def _unreadable(fault: BaseException) -> Unreadable:
     )
 
 
-def opening(role: str) -> str:
-    """The remedy for a column of a role whose cells hold objects."""
-    return f"{called('columns', {role: 'COLUMN.NAME'})} reads what is inside"
+def opening(role: str, name: str = "NAME") -> str:
+    """The remedy for a column of a role whose cells hold objects, with a name in them."""
+    return f"{called('columns', {role: f'COLUMN.{name}'})} reads what is inside"
 
 
 def text_of_cell(value: object) -> str:
@@ -146,7 +146,7 @@ def text_of_cell(value: object) -> str:
     if not isinstance(value, str):
         remedy = "texts must be strings"
         if isinstance(value, dict):
-            remedy += f"; {opening('text')}"
+            remedy += f"; {opening('text', next(iter(value), 'NAME'))}"
         raise InputError(f"{shown(value)} is not a string", remedy=remedy)
     if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
         problem = f"{shown(value)} is an error of a spreadsheet's formula"

@@ -22,20 +22,9 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.registry.plural import first_of
 
-SUMMARIES = frozenset(
-    {
-        "avg",
-        "average",
-        "mean",
-        "median",
-        "std",
-        "sd",
-        "stdev",
-        "sum",
-        "total",
-        "variance",
-    }
-)
+_SUMMARIES = "avg average mean median std sd stdev sum total variance"
+SUMMARIES = frozenset(_SUMMARIES.split())
+PEOPLE = {"annotator", "expert", "human", "person", "rater", "user"}
 LONGEST = 60  # characters of a name in a message
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
@@ -140,6 +129,7 @@ def unclear(header: Names) -> list[str]:
         name
         for name in header
         if folded(name) not in ROLES["rating"].words
+        and PEOPLE.isdisjoint(re.split(r"[\W_]+", folded(name)))
         and any(matches(folded(name), hint) for hint in ROLES["rating"].hints)
     ]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
-from refless.data.tables.spellings import folded
+from refless.data.tables.spellings import WHO, folded
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -21,29 +21,13 @@ _INVALID = (
 )
 _INVALID_WORDS = {*_INVALID.split(), "timed-out", "timed_out", "returned", "expired"}
 # Qualtrics; 1, 2 and 8 in its codes
-_PREVIEWS = {
-    "preview",
-    "survey preview",
-    "survey test",
-}
-_CONTROLS = {
-    "bad_ref",
-    "bad-ref",
-    "bad ref",
-    "badref",
-    "chk",
-    "ctrl",
-    "control",
-    "catch",
-    "trap",
-}
-_CONTROLS |= {
-    "attention check",
-    "attention_check",
-    "quality control",
-    "test question",
-    "gold",
-}
+_PREVIEWS = {"preview", "survey preview", "survey test"}
+_CHECKS = (
+    "bad_ref,bad-ref,bad ref,badref,chk,ctrl,control,catch,trap,attention check,attention_check,"
+    "quality control,test question,gold"
+)
+_CONTROLS = {*_CHECKS.split(",")}
+_MODELS = {"llm", "ai", "model", "machine", "code", "llm_judge"}
 _YES: set[str | float] = {"true", "yes", 1.0}
 _YES_OR_NO = {*_YES, "false", "no", 0.0, "nan", "none", "null"}
 _AMBIGUOUS = {"control", "gold"}  # also arms of experiments, and references
@@ -53,29 +37,15 @@ _OF = "assignments?|annotations?|answer|approval|completion|hit|judgements?|judg
 _OF += "|participant|questionnaire|ratings?|records?|responses?|results?|review|session|submission"
 _OF += "|survey|tasks?|work|worker"
 # what the last words of a column's name say -> its values that make a row invalid
-_MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
-    (
-        re.compile(rf"(.*[:.])?((.*_)?({_OF})_?)?(status|state)"),
-        {*_INVALID_WORDS, *_PREVIEWS},
-    ),
-    (re.compile(r"response_?type|distribution_?channel"), {*_PREVIEWS, "spam"}),
-    (re.compile(r"(.*_)?(item|segment|question|task)_?type"), {*_CONTROLS, "bad"}),
-    (re.compile(r"type"), {*_CONTROLS}),
-    (
-        re.compile(
-            r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)"
-        ),
-        _YES,
-    ),
-    (
-        re.compile(
-            r"(is_|_)?(preview|golden?|control|control_item|attention_check|tainted)"
-        ),
-        _YES,
-    ),
-    (re.compile(r"answer"), {"ignore"}),  # Prodigy, where all its words are these
-)
-_PRODIGY = {"accept", "reject", "ignore"}
+_MARKS: dict[str, set[str | float]] = {
+    rf"(.*[:.])?((.*_)?({_OF})_?)?(status|state)": {*_INVALID_WORDS, *_PREVIEWS},
+    r"response_?type|distribution_?channel": {*_PREVIEWS, "spam"},
+    r"(.*_)?(item|segment|question|task)_?type": {*_CONTROLS, "bad"},
+    r"type": {*_CONTROLS},
+    rf"(.*[_.])?({'|'.join(WHO)})_?(kind|type)": {*_MODELS},
+    r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)": _YES,
+    r"(is_|_)?(preview|golden?|control|control_item|attention_check|tainted)": _YES,
+}
 
 
 class Condition(NamedTuple):
@@ -111,7 +81,7 @@ def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
 
 def is_mark(name: str) -> bool:
     """Whether a column of this name may mark rows as invalid."""
-    return any(pattern.fullmatch(folded(name)) for pattern, _ in _MARKS)
+    return any(re.fullmatch(pattern, folded(name)) for pattern in _MARKS)
 
 
 def marked(name: str, cells: Sequence[object]) -> list[int]:
@@ -121,9 +91,9 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     """
     values = each_once(spelled, cells)
     words = {value for value in values if value is not None}
-    marks = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
+    marks = [bad for mark, bad in _MARKS.items() if re.fullmatch(mark, folded(name))]
     invalid = set().union(*marks)
-    if len(words) > _MOST_WORDS or (folded(name) == "answer" and words - _PRODIGY):
+    if len(words) > _MOST_WORDS:
         return []
     rows = [row for row, value in enumerate(values) if value in invalid]
     if invalid == _YES and words - _YES_OR_NO:  # counts

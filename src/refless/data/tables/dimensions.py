@@ -27,17 +27,9 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
-OCCASIONS = {  # names of columns that say when a text was rated again
-    "session",
-    "round",
-    "occasion",
-    "wave",
-    "batch",
-    "day",
-    "date",
-    "time",
-    "repetition",
-}
+# names of columns that say when a text was rated again
+_TIMES = "session round occasion wave batch day date time repetition"
+OCCASIONS = {*_TIMES.split()}
 MOST_WAYS = 4  # to choose a dimension that an error writes out
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 

@@ -16,7 +16,7 @@ from refless.data.tables.exports import exported, exports
 from refless.data.tables.exports.format import at, fields_of, items
 from refless.data.tables.parquet import parquet
 from refless.data.tables.reading import NumberedRows, Reading, Row, Source
-from refless.data.tables.roles import ROLES
+from refless.data.tables.roles import ROLES, names_of
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import (
     ABOVE,
@@ -47,9 +47,10 @@ ENDINGS = {
 }
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 # Excel's first line: what stands between cells
 _SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')
+_MARKS = re.compile("[,;|\t]")
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
@@ -82,6 +83,8 @@ def format_of(place: Place) -> str:
     """The format by the name's ending, `.gz` aside, else by content; exports always by content."""
     ending = PurePath(workbook_of(place.path)[0].removesuffix(".gz")).suffix.lower()
     plain = ENDINGS.get(ending) or _plain(place, ending)
+    if plain == "text":
+        plain = _table_in(head_of(place).lstrip().partition("\n")[0])
     first = _first(place, plain, sniff=ending not in ENDINGS)
     return next(
         (name for name, export in exports().items() if export.looks_like(first)), plain
@@ -112,6 +115,12 @@ def _plain(place: Place, ending: str = "") -> str:
     if "\t" in header:
         return "tsv"
     return "csv" if "," in header else "text"
+
+
+def _table_in(line: str) -> str:
+    """The format of a text: CSV if its first line has names of columns."""
+    names = {*map(folded, _MARKS.split(line))}
+    return "csv" if len(names & names_of(ROLES)) > 1 else "text"
 
 
 def _object_in(line: str) -> Mapping[str, object]:
@@ -324,7 +333,7 @@ def long_cells() -> Iterator[None]:
 
 
 def delimiter_of(head: str) -> str:
-    """The separator of cells in a CSV file: a comma, a semicolon or a tab.
+    """The separator of cells in a CSV file: a comma, a semicolon, a tab or a bar.
 
     Excel writes semicolons where decimals have commas. The one that the header has most of counts,
     first of those that the next line has as often; a comma where none is there. A first line
@@ -408,6 +417,8 @@ def _named_cells(
             yield line, cells
         elif width > 1 and not (cells[0].strip() or any(map(str.strip, cells))):
             continue  # a blank line, or Excel's row of empty cells
+        elif cells == [*names] and width > 1:
+            yield line, InputError("the header again", remedy="delete this line")
         elif len(cells) == width:
             yield line, dict(zip(names, cells, strict=True))
         elif cells != [

@@ -169,7 +169,8 @@ class Gathered:
                 values.append(check(cell))
             except InputError as fault:
                 values.append("")
-                self.refuse(row, fault.found, fault.remedy, column)
+                remedy = fault.remedy.replace("COLUMN.", f"{column}.")
+                self.refuse(row, fault.found, remedy, column)
         return values
 
     def without(self, rows: Collection[int]) -> None:
@@ -390,7 +391,11 @@ def _ends(names: Names) -> list[str]:
 def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
-    by_side: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}
+    sides = {folded(side[1]) for side in map(_SIDE.fullmatch, row) if side}
+    is_named = not sides.isdisjoint(ROLES["system"].names)
+    by_side: dict[str, Row] = {
+        end.casefold(): {} if is_named else {"system": end} for end in ends
+    }
     for name, value in row.items():
         match = _SIDE.fullmatch(name)
         if match and match[2].casefold() in by_side:

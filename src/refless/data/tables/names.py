@@ -8,6 +8,7 @@ from itertools import chain
 
 from refless.data.tables.columns import listed
 from refless.registry.arrays import Names, Strings
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
@@ -15,7 +16,8 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _ENDS = re.compile(r" \n ?|\n ")
 _WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
-_MODEL = re.compile(
+CHECK = re.compile(r"attention[-_ ]?(check|test)|catch[-_ ]?trial", re.IGNORECASE)
+MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
     r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|instruct|chat|eval|bison|it\b)"
@@ -41,11 +43,21 @@ def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
 
 def are_models(names: Collection[str]) -> bool:
     """Whether all names are those of language models."""
-    return bool(names) and all(map(_MODEL.search, names))
+    return bool(names) and all(map(MODEL.search, names))
+
+
+def odd_note(
+    names: Names, column: str, pattern: re.Pattern[str], why: str
+) -> Iterator[str]:
+    """A note on some of a column's names that match a pattern, and why that is odd."""
+    odd = sorted(name for name in {*names} if pattern.search(name))
+    if 0 < len(odd) < len({*names}):
+        without = called("where", f"{column}!={odd[0]}")
+        yield f"'{column}' {listed(odd, 3)}: {why}; {without} leaves one out"
 
 
 def _alike(names: Iterable[str]) -> list[list[str]]:
-    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    """Names that differ in form alone: capitals, blanks, quotes, - and _, 1 and 1.0 and 001."""
     distinct = [*dict.fromkeys(names)]
     forms = _forms(distinct) if distinct else []
     if len({*forms}) == len(distinct):
@@ -63,6 +75,7 @@ def _forms(names: Names) -> list[str]:
     text = "\n".join(name.replace("\n", " ") for name in names).casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    text = text.replace("_", "-")
     text = _ENDS.sub("\n", _BLANKS.sub(" ", f"\n{text}\n"))
     return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
 
@@ -70,7 +83,7 @@ def _forms(names: Names) -> list[str]:
 def spelled_alike(names: Names, role: str) -> Iterator[str]:
     """Notes on names that differ in form alone."""
     for spellings in _alike(names):
-        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
+        differ = f"differ in form alone and count as {len(spellings)}"
         yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
 
 

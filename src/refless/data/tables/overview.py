@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from refless.data.tables.columns import unclear
+from refless.data.tables.cells import json_in_cell
+from refless.data.tables.columns import unclear, with_nested
 from refless.data.tables.memory import Rows
-from refless.data.tables.proposed import proposed, written
+from refless.data.tables.proposed import proposed, ratings_among, written
 from refless.data.tables.reading import Reading
+from refless.data.tables.roles import Cells
+from refless.data.tables.spellings import at_any_place
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
 from refless.registry.arrays import Strings
@@ -39,6 +42,7 @@ class Overview:
         n_rows: rows; columns: in the order of the files.
         scores: columns that hold a judge's scores, as far as their names and cells tell.
         proposed: by role, the column that may have it; see `proposed`.
+        ratings: several columns of ratings, where none is known to be people's.
         beside: columns of texts, where none plays that role: of one version each, maybe.
     """
 
@@ -46,6 +50,7 @@ class Overview:
     columns: tuple[SeenColumn, ...]
     scores: Strings
     proposed: Mapping[str, str]
+    ratings: Strings
     beside: Strings
 
     @property
@@ -69,15 +74,36 @@ def overview(rows: Rows, reading: Reading) -> Overview:
     role_of |= dict.fromkeys(scores, "score")
     header = table.rows.header
     columns = [_seen(table, name, role_of.get(name, "")) for name in header]
-    unread = {name: table.rows.seen(name) for name in header if name not in role_of}
+    unread = _opened(
+        {name: table.rows.seen(name) for name in header if name not in role_of}
+    )
     known = {*role_of.values()}
+    if len({*table.names.get("system", ())}) == 1:
+        known -= {"system"}
+    ratings = [] if "rating" in known else ratings_among(unread)
     return Overview(
         n_rows=len(table),
         columns=tuple(columns),
         scores=tuple(scores),
         proposed=proposed(unread, known),
+        ratings=tuple(ratings) if len(ratings) > 1 else (),
         beside=() if "text" in known else tuple(written(unread)),
     )
+
+
+def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
+    """Columns with what their objects hold, by dotted name; of lists what may be ratings."""
+    outer = [*columns]
+    cells = zip(*columns.values(), strict=False)
+    rows = [with_nested(dict(zip(outer, row, strict=True)), outer) for row in cells]
+    opened: dict[str, Cells] = {}
+    for place, cell in max(rows, key=len, default={}).items():
+        name = at_any_place(place)
+        inner = [row.get(place) for row in rows]
+        is_plain = not isinstance(json_in_cell(cell), dict | list)
+        if is_plain and ("*" not in name or hold_ratings(inner)):
+            opened[name] = inner
+    return opened
 
 
 def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:

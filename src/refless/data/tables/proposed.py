@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Mapping
 
 from refless.data.tables.roles import Cells, are_names, are_written
 from refless.data.tables.spellings import folded, says_who
-from refless.data.tables.unread import NO_OUTPUT, OF_OUTPUTS, hold_ratings
+from refless.data.tables.unread import hold_ratings, is_called_output
 
 MOST_GRADES = 13  # A+ to F
 # words in the names of columns, the first ones before others
 SYSTEMS = (
-    "system sys model version variant arm bot engine checkpoint release agent config"
+    "system sys model version variant arm bot engine checkpoint release agent config "
+    "generator"
 )
 RATINGS = (
     "rating overall human verdict rated ratings grade grades score quality helpful correct "
@@ -20,7 +21,8 @@ ITEMS = "item case doc document example sample question qid prompt id"
 RATERS = "email"
 NO_TEXTS = "comment comments note notes remark remarks reason feedback"
 NO_RATINGS = (
-    "id nr no number index row n len length tokens words chars time latency cost date"
+    "id nr no number index row n len length tokens words chars time latency cost date seed "
+    "temperature turn order position std sd confidence average mean avg median"
 )
 
 Columns = Mapping[str, Cells]
@@ -62,22 +64,28 @@ def renaming(name: str) -> str:
 def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
     texts = written(columns)
-    called = [name for name in texts if _words(name) & OF_OUTPUTS - NO_OUTPUT]
-    return next((names for names in (called, texts) if len(names) == 1), [])
+    called = [name for name in texts if is_called_output(name)]
+    return _only(called) or _only(texts)
 
 
-def _ratings(columns: Columns) -> list[str]:
-    """Columns called as ratings are, or the only one of ratings."""
+def ratings_among(columns: Columns) -> list[str]:
+    """Columns of ratings, each by one person if they are called so; those called ratings first.
+
+    Words that are no usual ratings count in columns of few values that are called ratings.
+    """
     numbers = _called(columns, NO_RATINGS)
-    free = [name for name in columns if name not in numbers and not says_who(name)]
-    may = {name: columns[name] for name in free if hold_ratings(columns[name])}
-    few = {name: columns[name] for name in free if _has_few(columns[name])}
-    called = [*_called(may, RATINGS), *_called(few, RATINGS)]
-    return called or [*may][: len(may) == 1]
+    free = {name: columns[name] for name in columns if name not in numbers}
+    may = [name for name in free if hold_ratings(free[name])]
+    people = [name for name in may if says_who(name)]
+    if len(people) > 1:
+        return people
+    called = [name for name in _called(free, RATINGS) if _has_few(free[name])]
+    return [name for name in dict.fromkeys([*called, *may]) if name not in people]
 
 
 def _raters(columns: Columns) -> list[str]:
-    called = [name for name in columns if says_who(name)]
+    ratings = ratings_among(columns)
+    called = [name for name in columns if says_who(name) and name not in ratings]
     return _repeating(columns, [*called, *_called(columns, RATERS)])
 
 
@@ -93,10 +101,14 @@ def _items(columns: Columns) -> list[str]:
 _GUESSES: dict[str, Callable[[Columns], list[str]]] = {
     "text": _texts,
     "annotator": _raters,
-    "rating": _ratings,
+    "rating": lambda columns: _only(ratings_among(columns)),
     "system": _systems,
     "item": _items,
 }
+
+
+def _only(names: list[str]) -> list[str]:
+    return names if len(names) == 1 else []
 
 
 def _words(name: str) -> set[str]:
@@ -111,9 +123,11 @@ def _called(columns: Columns, words: str) -> list[str]:
 def _repeating(columns: Columns, names: list[str]) -> list[str]:
     """Those of the columns that have several values, most of them more than once."""
     return [
-        name for name in names if 1 < len({*columns[name]}) <= len(columns[name]) / 2
+        name
+        for name in names
+        if 1 < len({*map(str, columns[name])}) <= len(columns[name]) / 2
     ]
 
 
 def _has_few(cells: Cells) -> bool:
-    return len({*cells}) <= MOST_GRADES and not are_written(cells)
+    return len({*map(str, cells)}) <= MOST_GRADES and not are_written(cells)

@@ -16,7 +16,8 @@ from refless.data.human import (
     with_sorted_ratings,
 )
 from refless.data.records import RatedPool, Ratings, Scale, picked
-from refless.data.tables.cells import each_once, time_of_cell
+from refless.data.tables.cells import each_once, shown, time_of_cell
+from refless.data.tables.columns import SUMMARIES
 from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
@@ -36,6 +37,8 @@ from refless.data.tables.ratings import (
     words_of,
 )
 from refless.data.tables.reading import Reading
+from refless.data.tables.roles import are_texts, n_within
+from refless.data.tables.spellings import folded
 from refless.data.tables.table import Merged, Read, RowTable
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings, codes
 from refless.registry.dialect import called
@@ -83,6 +86,7 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
 
     If `both`, rows without a rating are outputs, which answer for their own faults.
     """
+    _refuse_summary(table)
     cells = _cells(table, reading, both=both)
     times, untimed = _times(table, named=reading.columns.time is not None)
     bad = table.rows.bad
@@ -102,7 +106,7 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     omitted = f"{unrated} of {counted(len(table), 'row')} {verb} no rating: {fate}"
     omissions = [omitted] if unrated else []
     notes = (*table.roles.notes, *cells.notes, *omissions, *untimed)
-    notes = (*notes, *table.merged_note(groups), *nameless)
+    notes = (*notes, *table.merged_note(groups), *nameless, *_file_each(table))
     n = len(groups.first)
     of_rated = [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
@@ -154,6 +158,26 @@ def _by_cells(table: RowTable, rows: Sequence[int]) -> IntArray:
     cells = [*zip(*table.rows.columns.values(), strict=True)]
     keys = [repr(cells[row]) for row in rows]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def _refuse_summary(table: RowTable) -> None:
+    """Refuses the last row if its text is a word such as 'Mean', and those above are texts."""
+    last = len(table) - 1
+    if folded(table.texts[last].strip(": ")) in SUMMARIES and are_texts(
+        table.texts[:last]
+    ):
+        problem = f"{shown(table.texts[last])} seems to sum up the rows above"
+        table.rows.refuse(last, problem, "delete the row", table.roles.column("text"))
+
+
+def _file_each(table: RowTable) -> Strings:
+    """A note where nobody is named, and most texts are in several files."""
+    if "annotator" in table.names or table.raters or len(table.rows.parts) < 2:
+        return ()
+    again = n_within(keys_of(table, several=True) or (), table.rows.files)
+    note = "most texts are in several files: if each file is a person's ratings, give it a "
+    note += "column 'annotator' with the name"
+    return (note,) if 2 * sum(n > 1 for n in again) > len(again) else ()
 
 
 def _refuse_half_choices(table: RowTable) -> None:

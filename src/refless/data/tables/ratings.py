@@ -19,33 +19,35 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import first_of
 
-PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
-    ("up", "down"),
-    ("true", "false"),
-    ("yes", "no"),
-    ("\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"),
-    ("good", "bad"),
-    ("pass", "fail"),
-    ("passed", "failed"),
-    ("correct", "incorrect"),
+_PAIRS = (  # words for 1 and for 0, case-folded
+    "up/down,true/false,yes/no,\N{THUMBS UP SIGN}/\N{THUMBS DOWN SIGN},good/bad,pass/fail,"
+    "passed/failed,correct/incorrect,thumbs up/thumbs down,acceptable/unacceptable,like/dislike,"
+    "ja/nein,\N{WHITE HEAVY CHECK MARK}/\N{CROSS MARK}"
 )
+PAIRS = [(up, down) for up, _, down in (p.partition("/") for p in _PAIRS.split(","))]
 PAIRED = frozenset(chain(*PAIRS))
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 # folded word (or number of the user's map) -> number
 Words = Mapping[float | str, float]
-BLANKS = frozenset({"n/a", "#n/a", "na", "n.a.", "nan", "null", "none", "-", "--", "?"})
+_NO_ANSWERS = (
+    "n/a,#n/a,na,n.a.,nan,null,none,-,--,?,.,\u2013,\u2014,not applicable,not rated,unrated,skip,"
+    "skipped,no answer,don't know,k.a."
+)
+BLANKS = frozenset(_NO_ANSWERS.split(","))
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
     "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"
     "|toxicity|harmful|harmfulness|violations?|defects?|flaws?|wer"
 )
 _LOW_IS_BEST = re.compile(
-    r"\b[01]\s*(?:=|is|:)\s*(?:the\s+)?(?:best|excellent|perfect)\b"
+    r"\b[01]\s*(?:=|is|:)\s*(?:the\s+)?(?:best|excellent|perfect|very good|sehr gut)\b"
+    r"|\blow(?:er|est)? (?:is|=) (?:good|better|best)\b"
 )
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
 _ANY_WORDS = ["WORD=NUMBER", "..."]
+NOTHING = "(a word with nothing behind = is no answer)"
 _LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
@@ -65,7 +67,9 @@ _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
     r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
 )
-_OUT_OF = re.compile(r"(\d+(?:\.\d+)?) ?(?:/|of|out of) ?(\d+)")
+_OUT_OF = re.compile(
+    r"(\d+(?:\.\d+)?) ?(?:/|of|out of) ?(\d+)(?:\.0)?(?: stars| points)?"
+)
 # 4 - good, 4: good, 4. good, 4 (good), 4 stars
 _LABELLED = re.compile(r"(\d+(?:\.\d+)?)(?: ?[-\u2013\u2014:=.)(] ?| )([^\d]*)")
 _STARS = re.compile(r"([\u2605\u2b50]+)(\u2606*)")  # black ones
@@ -128,7 +132,7 @@ def spelled(value: object) -> Spelled:
         return value.isoformat()
     if not isinstance(value, str):
         return shown(value)
-    read = _number(value)
+    read = _number(value.removeprefix("'"))
     return read if read is not None else (folded(value) or None)
 
 
@@ -326,7 +330,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
         words: those that are not known; every: all words of the columns.
     """
     listed = first_of([*map(shown, words)], _WORDS_SHOWN)
-    remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
+    remedy = f"say what all rating words mean: {map_of(every, 'rating-map')} {NOTHING}"
     if any(word.startswith(("{", "[{")) for word in words):
         remedy = f"the cells hold JSON: {opening('rating')}"
     if any(map(_DATE.fullmatch, words)):
@@ -359,10 +363,11 @@ def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words,
     alone = {value for value in free if value in PAIRED or isinstance(value, float)}
     verdicts, _ = words_of(alone, None)
     words = {value for value in column if isinstance(value, str)}
+    verdicts = verdicts or numbers_within(words - {*meanings})
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
         means = f"say what its words mean: {map_of(words, 'score-map')}"
-        remedy = f"{means} (a word with nothing behind = is no answer); {remedy}"
+        remedy = f"{means} {NOTHING}; {remedy}"
     return {**verdicts, **meanings}, remedy
 
 

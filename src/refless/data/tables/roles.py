@@ -176,7 +176,7 @@ class Columns:
     )
     annotator: str | None = role(
         "annotator rater worker",
-        weak="user worker_id workerid",
+        weak="user worker_id workerid rated_by annotated_by",
         hints="labeler evaluator judge reviewer coder",  # if each rating has one
         of="rating",
         files=RATED,

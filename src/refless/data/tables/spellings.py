@@ -9,11 +9,13 @@ from refless.registry.arrays import Names
 WHO = {*ROLES["annotator"].names, *ROLES["annotator"].hints}
 _PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
+_SCALE = re.compile(r" ?[(\[]\d+ ?(?:-|\u2013|to|=|:).*\d.*[)\]]$")
 _NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 
 
 def folded(name: str) -> str:
-    """A column's name as aliases are written: `Human Rating` is `human_rating`."""
+    """A column's name as aliases are written: `Human Rating (1-5)` is `human_rating`."""
+    name = _SCALE.sub("", name) if name[-1:] in {")", "]"} else name
     return "_".join(name.casefold().replace("-", " ").split())
 
 

@@ -34,7 +34,15 @@ from refless.data.tables.conditions import (
 )
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
+from refless.data.tables.names import (
+    CHECK,
+    MODEL,
+    are_models,
+    keys_alike,
+    odd_note,
+    pseudonyms,
+    spelled_alike,
+)
 from refless.data.tables.ratings import (
     WordMap,
     blanks_of,
@@ -346,7 +354,7 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
     if reading.beside_rated:
         columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
-        check_one_hot(gathered)
+        check_one_hot(gathered, columns)
         columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
     try:
         chosen = roles_of(
@@ -381,9 +389,17 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
         name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)
     }
     notes = [*roles.notes, *of_people, *spelled_alike(people, "annotator")]
+    annotator = roles.column("annotator") or "annotator"
+    notes += odd_note(
+        people, annotator, MODEL, "a model by its name counts as a person"
+    )
     notes += spelled_alike(names.get("system", ()), "system")
     for role in ("id", "item", "source"):
         if role in names:
+            column = roles.column(role) or role
+            notes += odd_note(
+                names[role], column, CHECK, "is it an output that people rate"
+            )
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
     roles = with_items(roles, names, texts or ())
     of_numbers = [role for role in roles.columns if ROLES[role].of == "number"]

@@ -37,23 +37,15 @@ _TOGETHER = re.compile(
     "(chat|conversation|dialog|dialogue|doc|document|session|thread)(_id)?"
 )
 
+_ONE = {1.0, "true"}
+_ZERO_OR_ONE = {*_ONE, 0.0, "false"}
 MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
-OF_OUTPUTS = frozenset(
-    {
-        "prediction",
-        "predicted",
-        "generation",
-        "generated",
-        "summary",
-        "hypothesis",
-        "translation",
-        "assistant",
-        "output",
-        "response",
-        "completion",
-    }
+_OUTPUTS = (
+    "prediction predicted generation generated summary hypothesis translation assistant output "
+    "outputs response completion"
 )
+OF_OUTPUTS = frozenset(_OUTPUTS.split())
 NO_OUTPUT = frozenset(
     {"gold", "reference", "expected", "target", "ideal", "correct", "human"}
 )
@@ -119,12 +111,16 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     return [name for name in names if name not in opened]
 
 
-def check_one_hot(rows: Gathered) -> None:
+def check_one_hot(rows: Gathered, columns: Columns) -> None:
     """Raises InputError for one rating in several columns of 0 and 1, such as `rating_1`."""
-    names = numbered([*rows.header], ROLES["rating"].words)
-    grades = [each_once(spelled, rows.seen(name)) for name in names]
-    counts = {cells.count(1.0) for cells in zip(*grades, strict=False)}
-    if len(names) > 2 and counts == {1} and {*chain(*grades)} == {0.0, 1.0}:
+    flagged = [
+        name for name in rows.header if any(matches(name, n) for n in columns.rating)
+    ]
+    names = flagged or numbered([*rows.header], ROLES["rating"].words)
+    words = [each_once(spelled, rows.seen(name)) for name in names]
+    rights = [[word in _ONE for word in column] for column in words]
+    counts = {sum(row) for row in zip(*rights, strict=False)}
+    if len(names) > 2 and counts == {1} and {*chain(*words)} <= _ZERO_OR_ONE:
         problem = (
             f"one rating in several columns: of {listed(names)} one is 1 in each row"
         )
@@ -167,7 +163,7 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
         why = f": '{chosen}' is the same for all systems of an item, {listed(differing)} is not"
     else:
         uncertain = folded(chosen) not in OF_OUTPUTS
-        differing = [name for name in texts if uncertain and _called_output(name)]
+        differing = [name for name in texts if uncertain and is_called_output(name)]
         differing = [
             name
             for name in differing
@@ -181,7 +177,8 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
         raise InputError(problem, path=rows.name, remedy=f"choose with {commands}")
 
 
-def _called_output(name: str) -> bool:
+def is_called_output(name: str) -> bool:
+    """Whether a word of the name is one for outputs, and none is for what they should be."""
     words = {*re.split(r"[_.]", folded(name))}
     return not words.isdisjoint(OF_OUTPUTS) and words.isdisjoint(NO_OUTPUT)
 

@@ -33,7 +33,7 @@ from refless.data.tables.exports.format import (
     python_in,
     text_in,
 )
-from refless.data.tables.ratings import spelled
+from refless.data.tables.ratings import BLANKS, spelled
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
@@ -58,25 +58,18 @@ NEITHER = -100
 STRENGTHS: dict[float, float] = {NEITHER: NEITHER, 0: 0.5}  # of others the sign counts
 ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
+_WINS = re.compile("winner|better|prefer|vote|choice|verdict")
 ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
 OUTCOMES = {*ONE_HOT, "winner_tie"}
-FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
-SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
-TIES = {
-    "tie",
-    "tied",
-    "both",
-    "same",
-    "equal",
-    "draw",
-    "tie_(bothbad)",
-    "both_bad",
-    "bothbad",
-    "both_good",
-    "no_preference",
-    "about_the_same",
-    "equally_good",
-}
+_FIRST = "a a>b a>>b 1 first left model_a model_1 output_a output_1"
+FIRST = {*_FIRST.split()}
+_SECOND = "b b>a b>>a 2 second right model_b model_2 output_b output_2"
+SECOND = {*_SECOND.split()}
+_TIES = (
+    "tie tied a=b both same equal draw tie_(bothbad) both_bad bothbad both_good neither "
+    "no_preference about_the_same equally_good"
+)
+TIES = {*_TIES.split()}
 _HOW_MUCH = re.compile(  # in `a is much better`, of which only the side counts
     "(?:^|_)(?:a_bit|a_little|a_lot|is|much|far|slightly|somewhat|clearly|significantly|strongly"
     "|better|prefer|preferred|wins?)(?=_|$)"
@@ -108,7 +101,10 @@ def sides_in(names: Collection[str]) -> Sides | None:
     """The columns of pairs, whose names are folded; None where there are none."""
     if "chosen" in names and "rejected" in names:
         return Sides("chosen", "rejected", None, ("_chosen", "_rejected"))
-    winner = next((name for name in WINNERS if name in names), None)
+    winners = [name for name in WINNERS if name in names]
+    told = {folded(name) for name in names if _WINS.search(folded(name))}
+    winners += told if len(told) == 1 else ()
+    winner = next(iter(winners), None)
     for text in TEXTS if winner else ():
         for a, b in ENDS:
             if text + a in names and text + b in names:
@@ -296,7 +292,10 @@ def _entry(
     if fault := _fault(pair, layout):
         return fault
     systems = [side.get(layout.to["system"]) for side in pair]
-    votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
+    words = [*_votes(row, sides)]
+    said = [word for word in words if spelled(word) not in {None, *BLANKS}]
+    left_out["pairs without a vote"] += len(words) - len(said)
+    votes = [_winner(word, sides, systems) for word in said]
     left_out["choices of neither text"] += votes.count(NEITHER)
     known = [vote for vote in votes if isinstance(vote, float)]
     wrong = [vote for vote in votes if vote != NEITHER and vote not in known]
@@ -428,7 +427,7 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     is_alpaca_eval = (sides.winner, sides.ends) == ALPACA_EVAL
     if is_alpaca_eval and isinstance(read, float) and 1 < read < 2:
         return 2 - read
-    number = int(word) if isinstance(word, float) and word.is_integer() else word
+    number = int(read) if isinstance(read, float) and read.is_integer() else word
     name = (name_in(number) or "").strip().casefold()
     side_name = _HOW_MUCH.sub("", folded(name)).strip("_")
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):

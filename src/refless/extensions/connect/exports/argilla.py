@@ -20,6 +20,7 @@ from refless.data.tables.exports.format import (
     name_in,
     number_in,
     text_in,
+    unpacked,
 )
 from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, json_of
@@ -92,7 +93,7 @@ def _flat(row: Row) -> tuple[Row, list[Response]]:
     columns: list[str] = []  # of questions; others are fields
     for name in questions:
         suggestions[name] = number_in(row.get(f"{name}{_SUGGESTION}"))
-        parts = [items(row.get(f"{name}{part}")) for part in _PARTS]
+        parts = [items(unpacked(row.get(f"{name}{part}"))) for part in _PARTS]
         for value, user, status in zip_longest(*parts):
             responses.append((name, value, user, status))
         columns += [f"{name}{_RESPONSES}", f"{name}{_SUGGESTION}"]
