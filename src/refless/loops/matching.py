@@ -82,80 +82,100 @@ def _beta(rated, output):
 
 
 @loop(nogil=True)
-def _fill_needs(lengths, output, low, orders, tau, limit, needs):
-    """Fills needs[rated texts] with the products that reach tau, given ascending lengths."""
-    grams = _grams(output, low, orders)
-    last = -1
-    need = 0.0
+def _runs(lengths):
+    """[runs + 1] where texts of another length begin, given ascending lengths, and their end."""
+    starts = np.empty(len(lengths) + 1, dtype=np.int64)
+    n = 0
     for i in range(len(lengths)):
-        if lengths[i] != last:
-            if last < 0 or lengths[i] > output:
-                need = min(
-                    _needed(tau, grams, _beta(lengths[i], output), orders), limit
-                )
-            last = lengths[i]
-        needs[i] = need
+        if i == 0 or lengths[i] != lengths[i - 1]:
+            starts[n] = i
+            n += 1
+    starts[n] = len(lengths)
+    return starts[: n + 1]
 
 
 @loop(nogil=True)
-def _cursors(outputs, postings, first, last):
-    """The first entry of each feature of some outputs, order by order, and where orders begin."""
-    ids, _, starts, _ = outputs
-    entry_starts = postings[2]
-    orders = np.zeros(len(starts) + 1, dtype=np.int64)
-    for k in range(len(starts)):
-        orders[k + 1] = orders[k] + starts[k, last] - starts[k, first]
-    cursors = np.empty(orders[-1], dtype=np.int64)
-    for k in range(len(starts)):
-        begin = starts[k, first]
-        for i in range(begin, starts[k, last]):
-            cursors[orders[k] + i - begin] = entry_starts[ids[i]]
-    return cursors, orders[:-1] - starts[:, first]
+def _fill_needs(lengths, runs, output, low, orders, tau, limit, needs):
+    """Fills needs[rated texts] with the products that reach tau, given runs of equal lengths."""
+    grams = _grams(output, low, orders)
+    need = 0.0
+    for run in range(len(runs) - 1):
+        length = lengths[runs[run]]
+        if run == 0 or length > output:
+            need = min(_needed(tau, grams, _beta(length, output), orders), limit)
+        needs[runs[run] : runs[run + 1]] = need
 
 
 @loop(nogil=True)
-def _meet(outputs, postings, cursors, number, text, k, mask, counters, shift):
-    """Adds the k-th order's rarer matches to counters[rated texts], so many bits to the left.
+def _plan(outputs, postings, first, last):
+    """The features of some outputs: the common ones as bits, a cursor for each of the others.
 
-    Features that are common are only marked in the mask.
+    Returns:
+        masks: [outputs, words] the common features.
+        starts: [outputs * orders + 1] where the cursors of each order of each output begin.
+        entries: [cursors] the next entry; ends: where the feature's entries end; blocks: the block
+            of the next entry, -1 behind the last one.
+        weights: [cursors] of the features; empty where all weigh 1.
     """
-    ids, weights, starts, _ = outputs
-    _, _, entry_starts, entry_blocks, member_starts, members, common, _, _ = postings
-    entries, places = cursors
-    for i in range(starts[k, text], starts[k, text + 1]):
-        bit = common[ids[i]]
-        if bit >= 0:
-            mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-            continue
-        place = places[k] + i
-        entry = entries[place]
-        if entry < entry_starts[ids[i] + 1] and entry_blocks[entry] == number:
-            entries[place] += 1
-            increment = np.uint32(weights[i] if len(weights) else 1) << shift
-            for j in range(member_starts[entry], member_starts[entry + 1]):
-                counters[members[j]] += increment
+    ids, own_weights, own_starts, _ = outputs
+    _, _, entry_starts, entry_blocks, _, _, common, _, words = postings
+    orders = len(own_starts)
+    most = 0
+    for k in range(orders):
+        most += own_starts[k, last] - own_starts[k, first]
+    masks = np.zeros((last - first, words[-1]), dtype=np.uint32)
+    starts = np.zeros((last - first) * orders + 1, dtype=np.int64)
+    entries = np.empty(most, dtype=np.int64)
+    ends = np.empty(most, dtype=np.int64)
+    blocks = np.empty(most, dtype=np.int32)
+    weights = np.empty(most if len(own_weights) else 0, dtype=np.uint32)
+    n = 0
+    for text in range(first, last):
+        for k in range(orders):
+            for i in range(own_starts[k, text], own_starts[k, text + 1]):
+                feature = ids[i]
+                bit = common[feature]
+                if bit >= 0:
+                    masks[text - first, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+                elif entry_starts[feature] < entry_starts[feature + 1]:
+                    entries[n] = entry_starts[feature]
+                    ends[n] = entry_starts[feature + 1]
+                    blocks[n] = entry_blocks[entries[n]]
+                    if len(weights):
+                        weights[n] = own_weights[i]
+                    n += 1
+            starts[(text - first) * orders + k + 1] = n
+    return masks, starts, entries, ends, blocks, weights
 
 
 @loop(nogil=True)
-def _count_packed(outputs, postings, cursors, number, text, bits, products):
+def _meet(plan, postings, number, place, counters, shift):
+    """Adds rarer matches to counters[rated texts], so many bits to the left.
+
+    The place is that of an order of an output in the plan.
+    """
+    _, starts, entries, ends, blocks, weights = plan
+    _, _, _, entry_blocks, member_starts, members, _, _, _ = postings
+    for i in range(starts[place], starts[place + 1]):
+        if blocks[i] == number:
+            entry = entries[i]
+            increment = np.uint32(weights[i] if len(weights) else 1) << shift
+            for member in members[member_starts[entry] : member_starts[entry + 1]]:
+                counters[member] += increment
+            entry += 1
+            entries[i] = entry
+            blocks[i] = entry_blocks[entry] if entry < ends[i] else -1
+
+
+@loop(nogil=True)
+def _count_packed(plan, postings, number, text, bits, products):
     """Counts matches of three orders in 10 bits each, and multiplies them."""
     words = postings[8]
+    mask = plan[0][text]
     counters = np.zeros(len(products), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(PACKED_ORDERS):
-        _meet(
-            outputs,
-            postings,
-            cursors,
-            number,
-            text,
-            k,
-            mask,
-            counters,
-            np.uint32(10 * k),
-        )
     for k in range(PACKED_ORDERS):
         shift = np.uint32(10 * k)
+        _meet(plan, postings, number, PACKED_ORDERS * text + k, counters, shift)
         for w in range(words[k], words[k + 1]):
             wanted = mask[w]
             if wanted != 0:
@@ -169,24 +189,24 @@ def _count_packed(outputs, postings, cursors, number, text, bits, products):
 
 
 @loop(nogil=True)
-def _count(outputs, postings, cursors, number, text, k, bits, mask, counts):
+def _count(plan, postings, number, place, k, bits, mask, counts):
     """Fills counts[rated texts] with the matches of the k-th order."""
     words = postings[8]
     counts[:] = 0
-    _meet(outputs, postings, cursors, number, text, k, mask, counts, np.uint32(0))
+    _meet(plan, postings, number, place, counts, np.uint32(0))
     for w in range(words[k], words[k + 1]):
         for i in range(len(counts)):
             counts[i] += _ones(bits[w, i] & mask[w])
 
 
 @loop(nogil=True)
-def _count_wide(outputs, postings, cursors, number, text, bits, products):
+def _count_wide(plan, postings, number, text, orders, bits, products):
     """Counts matches order by order and multiplies as it goes."""
     products[:] = 1.0
     counts = np.empty(len(products), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(len(outputs[2])):
-        _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
+    for k in range(orders):
+        place = orders * text + k
+        _count(plan, postings, number, place, k, bits, plan[0][text], counts)
         for i in range(len(products)):
             products[i] *= counts[i]
 
@@ -239,12 +259,13 @@ def sums_loop(
     rated = postings[1]
     orders = len(outputs[2])
     lengths = outputs[3]
-    cursors = _cursors(outputs, postings, first, last)
+    plan = _plan(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
         block_lengths = rated[begin:end]
         block_values = values[begin:end]
+        runs = _runs(block_lengths)
         bits = postings[7][number]
         packed = np.empty(end - begin, dtype=np.uint32)
         packed_needs = np.empty(end - begin, dtype=np.uint32)
@@ -255,9 +276,10 @@ def sums_loop(
                 continue
             hidden = _hidden(exclusions, text)
             if _fits(outputs, block_lengths, text):
-                _count_packed(outputs, postings, cursors, number, text, bits, packed)
+                _count_packed(plan, postings, number, text - first, bits, packed)
                 _fill_needs(
                     block_lengths,
+                    runs,
                     lengths[text],
                     low,
                     orders,
@@ -276,9 +298,9 @@ def sums_loop(
                     sums,
                 )
             else:
-                _count_wide(outputs, postings, cursors, number, text, bits, wide)
+                _count_wide(plan, postings, number, text - first, orders, bits, wide)
                 _fill_needs(
-                    block_lengths, lengths[text], low, orders, tau, np.inf, wide_needs
+                    block_lengths, runs, lengths[text], low, orders, tau, np.inf, wide_needs
                 )
                 _add_hits(
                     wide, wide_needs, block_values, begin, hidden, text, counts, sums
@@ -286,17 +308,17 @@ def sums_loop(
 
 
 @loop(nogil=True)
-def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
+def _row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the similarities of one output."""
     low = postings[0]
     orders = len(outputs[2])
     length = outputs[3][text]
     if _fits(outputs, block_lengths, text):
         packed = np.empty(len(row), dtype=np.uint32)
-        _count_packed(outputs, postings, cursors, number, text, bits, packed)
+        _count_packed(plan, postings, number, text - first, bits, packed)
         row[:] = packed
     else:
-        _count_wide(outputs, postings, cursors, number, text, bits, row)
+        _count_wide(plan, postings, number, text - first, orders, bits, row)
     grams = _grams(length, low, orders)
     last = -1
     beta = 1.0
@@ -308,16 +330,17 @@ def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row):
+def _cosine_row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
     low = postings[0]
     orders = len(outputs[2])
     length = outputs[3][text]
     row[:] = 0.0
     counts = np.empty(len(row), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
+    mask = plan[0][text - first]
     for k in range(orders):
-        _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
+        place = orders * (text - first) + k
+        _count(plan, postings, number, place, k, bits, mask, counts)
         missing = low + k - 1  # a text has so many n-grams less than tokens
         n_grams = length - missing
         last = -1
@@ -336,7 +359,7 @@ def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, r
 def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
     """Fills out[outputs from `first` on, rows] with the similarities, or cosines."""
     rated = postings[1]
-    cursors = _cursors(outputs, postings, first, last)
+    plan = _plan(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
@@ -348,9 +371,9 @@ def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
                 continue
             if cosine:
                 _cosine_row(
-                    outputs, postings, cursors, number, text, block_lengths, bits, row
+                    outputs, plan, postings, number, first, text, block_lengths, bits, row
                 )
             else:
-                _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
+                _row(outputs, plan, postings, number, first, text, block_lengths, bits, row)
             for i in range(len(row)):
                 out[text - first, rows[begin + i]] = row[i]
