@@ -13,7 +13,7 @@ Arrays travel in tuples, so that the loops cannot differ in their order:
 * postings: as `Postings.arrays` gives them;
 * exclusions: group, starts, places.
 
-A cursor for each feature of each output says which of its blocks comes next: blocks are visited in
+A cursor for each feature of each output says which of its entries comes next: blocks are visited in
 ascending order.
 """
 
@@ -113,39 +113,34 @@ def _plan(outputs, postings, first, last):
     Returns:
         masks: [outputs, words] the common features.
         starts: [outputs * orders + 1] where the cursors of each order of each output begin.
-        entries: [cursors] the next entry; ends: where the feature's entries end; blocks: the block
-            of the next entry, -1 behind the last one.
+        cursors: the next entry of each feature, order by order of each output.
         weights: [cursors] of the features; empty where all weigh 1.
     """
     ids, own_weights, own_starts, _ = outputs
-    _, _, entry_starts, entry_blocks, _, _, common, _, words = postings
+    first_entries = postings[2]
+    common, _, words = postings[-3:]
     orders = len(own_starts)
     most = 0
     for k in range(orders):
         most += own_starts[k, last] - own_starts[k, first]
     masks = np.zeros((last - first, words[-1]), dtype=np.uint32)
     starts = np.zeros((last - first) * orders + 1, dtype=np.int64)
-    entries = np.empty(most, dtype=np.int64)
-    ends = np.empty(most, dtype=np.int64)
-    blocks = np.empty(most, dtype=np.int32)
+    cursors = np.empty(most, dtype=np.int32)
     weights = np.empty(most if len(own_weights) else 0, dtype=np.uint32)
     n = 0
     for text in range(first, last):
         for k in range(orders):
             for i in range(own_starts[k, text], own_starts[k, text + 1]):
-                feature = ids[i]
-                bit = common[feature]
+                bit = common[ids[i]]
                 if bit >= 0:
                     masks[text - first, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-                elif entry_starts[feature] < entry_starts[feature + 1]:
-                    entries[n] = entry_starts[feature]
-                    ends[n] = entry_starts[feature + 1]
-                    blocks[n] = entry_blocks[entries[n]]
-                    if len(weights):
-                        weights[n] = own_weights[i]
-                    n += 1
+                    continue
+                cursors[n] = first_entries[ids[i]]
+                if len(weights):
+                    weights[n] = own_weights[i]
+                n += 1
             starts[(text - first) * orders + k + 1] = n
-    return masks, starts, entries, ends, blocks, weights
+    return masks, starts, cursors, weights
 
 
 @loop(nogil=True)
@@ -154,23 +149,22 @@ def _meet(plan, postings, number, place, counters, shift):
 
     The place is that of an order of an output in the plan.
     """
-    _, starts, entries, ends, blocks, weights = plan
-    _, _, _, entry_blocks, member_starts, members, _, _, _ = postings
+    _, starts, cursors, weights = plan
+    _, _, _, next_entries, block_starts, member_starts, members, _, _, _ = postings
+    end = block_starts[number + 1]
     for i in range(starts[place], starts[place + 1]):
-        if blocks[i] == number:
-            entry = entries[i]
+        entry = cursors[i]
+        if entry < end:
             increment = np.uint32(weights[i] if len(weights) else 1) << shift
             for member in members[member_starts[entry] : member_starts[entry + 1]]:
                 counters[member] += increment
-            entry += 1
-            entries[i] = entry
-            blocks[i] = entry_blocks[entry] if entry < ends[i] else -1
+            cursors[i] = next_entries[entry]
 
 
 @loop(nogil=True)
 def _count_packed(plan, postings, number, text, bits, products):
     """Counts matches of three orders in 10 bits each, and multiplies them."""
-    words = postings[8]
+    words = postings[-1]
     mask = plan[0][text]
     counters = np.zeros(len(products), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
@@ -191,7 +185,7 @@ def _count_packed(plan, postings, number, text, bits, products):
 @loop(nogil=True)
 def _count(plan, postings, number, place, k, bits, mask, counts):
     """Fills counts[rated texts] with the matches of the k-th order."""
-    words = postings[8]
+    words = postings[-1]
     counts[:] = 0
     _meet(plan, postings, number, place, counts, np.uint32(0))
     for w in range(words[k], words[k + 1]):
@@ -266,7 +260,7 @@ def sums_loop(
         block_lengths = rated[begin:end]
         block_values = values[begin:end]
         runs = _runs(block_lengths)
-        bits = postings[7][number]
+        bits = postings[-2][number]
         packed = np.empty(end - begin, dtype=np.uint32)
         packed_needs = np.empty(end - begin, dtype=np.uint32)
         wide = np.empty(end - begin)
@@ -300,7 +294,14 @@ def sums_loop(
             else:
                 _count_wide(plan, postings, number, text - first, orders, bits, wide)
                 _fill_needs(
-                    block_lengths, runs, lengths[text], low, orders, tau, np.inf, wide_needs
+                    block_lengths,
+                    runs,
+                    lengths[text],
+                    low,
+                    orders,
+                    tau,
+                    np.inf,
+                    wide_needs,
                 )
                 _add_hits(
                     wide, wide_needs, block_values, begin, hidden, text, counts, sums
@@ -364,16 +365,34 @@ def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
         begin = number * block
         end = min(begin + block, len(rated))
         block_lengths = rated[begin:end]
-        bits = postings[7][number]
+        bits = postings[-2][number]
         row = np.empty(end - begin)
         for text in range(first, last):
             if _too_short(outputs, postings, text):
                 continue
             if cosine:
                 _cosine_row(
-                    outputs, plan, postings, number, first, text, block_lengths, bits, row
+                    outputs,
+                    plan,
+                    postings,
+                    number,
+                    first,
+                    text,
+                    block_lengths,
+                    bits,
+                    row,
                 )
             else:
-                _row(outputs, plan, postings, number, first, text, block_lengths, bits, row)
+                _row(
+                    outputs,
+                    plan,
+                    postings,
+                    number,
+                    first,
+                    text,
+                    block_lengths,
+                    bits,
+                    row,
+                )
             for i in range(len(row)):
                 out[text - first, rows[begin + i]] = row[i]
