@@ -23,7 +23,8 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-WORDS = 8  # 32-bit words of common features a text
+SHARE = 1 / 16  # a feature that more texts hold is common: as bits it takes no more memory
+MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]
 
@@ -137,10 +138,12 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     n_features = vocabulary.features
     rows = by_length(features.lengths)
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
-    n_words = WORDS if shape.clip and shape.orders == BITS_FOR_ORDERS else 0
+    has_bits = shape.clip and shape.orders == BITS_FOR_ORDERS
+    most_words = MOST_WORDS if has_bits else 0
     occurrences = features.ids, features.starts, rows
     n_members, n_entries = loops.occurrences_loop(*occurrences, n_features, BLOCK)
-    common, words = _common(n_members, order_starts, n_words)
+    least = SHARE * len(rows)
+    common, words = _common(n_members, order_starts, least, most_words)
     rare = common < 0
     sizes = int(n_members[rare].sum()), int(n_entries[rare].sum())
     filled = loops.fill_loop(*occurrences, common, *sizes, BLOCK)
@@ -167,24 +170,22 @@ def by_length(lengths: IntArray) -> IntArray:
 
 
 def _common(
-    counts: IntArray, order_starts: IntArray, n_words: int
+    counts: IntArray, order_starts: IntArray, least: float, most_words: int
 ) -> tuple[npt.NDArray[np.int16], IntArray]:
     """Places of the features kept as bits, and where the words of each order begin.
 
-    Each order has whole words, as many as it has features among the commonest of all.
+    Each order has whole words, about as many as it has features that over `least` texts hold.
     """
     common = np.full(len(counts), -1, dtype=np.int16)
-    commonest = np.lexsort((np.arange(len(counts)), -counts))[: 32 * n_words]
-    order = np.searchsorted(order_starts, commonest, side="right") - 1
-    n_of_order = np.bincount(order, minlength=len(order_starts) - 1)
-    n_words_of_order = np.rint(n_of_order / 32).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(n_words_of_order)])
-    for k, (begin, end) in enumerate(pairwise(order_starts)):
-        ranked = begin + np.lexsort((np.arange(end - begin), -counts[begin:end]))
-        best = ranked[: 32 * n_words_of_order[k]]
-        best = best[counts[best] > 0]
-        common[best] = 32 * starts[k] + np.arange(len(best))
-    return common, starts
+    starts = [0]
+    for begin, end in pairwise(order_starts):
+        own = counts[begin:end]
+        n_words = min(round(np.count_nonzero(own > least) / 32), most_words)
+        best = np.argsort(-own, kind="stable")[: 32 * n_words]
+        best = best[own[best] > 0]
+        common[begin + best] = 32 * starts[-1] + np.arange(len(best))
+        starts.append(starts[-1] + n_words)
+    return common, np.array(starts)
 
 
 def _columns(outputs: Features) -> Columns:
