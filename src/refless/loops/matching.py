@@ -13,7 +13,7 @@ Arrays travel in tuples, so that the loops cannot differ in their order:
 * postings: as `Postings.arrays` gives them;
 * exclusions: group, starts, places.
 
-A cursor for each feature of each output says which of its blocks comes next: blocks are visited in
+A cursor for each feature of each output says which of its entries comes next: blocks are visited in
 ascending order.
 """
 
@@ -82,86 +82,112 @@ def _beta(rated, output):
 
 
 @loop(nogil=True)
-def _fill_needs(lengths, output, low, orders, tau, limit, needs):
-    """Fills needs[rated texts] with the products that reach tau, given ascending lengths."""
-    grams = _grams(output, low, orders)
-    last = -1
-    need = 0.0
+def _runs(lengths):
+    """[runs + 1] where texts of another length begin, given ascending lengths, and their end."""
+    starts = np.empty(len(lengths) + 1, dtype=np.int64)
+    n = 0
     for i in range(len(lengths)):
-        if lengths[i] != last:
-            if last < 0 or lengths[i] > output:
-                need = min(
-                    _needed(tau, grams, _beta(lengths[i], output), orders), limit
-                )
-            last = lengths[i]
-        needs[i] = need
+        if i == 0 or lengths[i] != lengths[i - 1]:
+            starts[n] = i
+            n += 1
+    starts[n] = len(lengths)
+    return starts[: n + 1]
 
 
 @loop(nogil=True)
-def _cursors(outputs, postings, first, last):
-    """The first entry of each feature of some outputs, order by order, and where orders begin."""
-    ids, _, starts, _ = outputs
-    entry_starts = postings[2]
-    orders = np.zeros(len(starts) + 1, dtype=np.int64)
-    for k in range(len(starts)):
-        orders[k + 1] = orders[k] + starts[k, last] - starts[k, first]
-    cursors = np.empty(orders[-1], dtype=np.int64)
-    for k in range(len(starts)):
-        begin = starts[k, first]
-        for i in range(begin, starts[k, last]):
-            cursors[orders[k] + i - begin] = entry_starts[ids[i]]
-    return cursors, orders[:-1] - starts[:, first]
+def _fill_needs(lengths, runs, output, low, orders, tau, limit, needs):
+    """Fills needs[rated texts] with the products that reach tau, given runs of equal lengths."""
+    grams = _grams(output, low, orders)
+    need = 0.0
+    for run in range(len(runs) - 1):
+        length = lengths[runs[run]]
+        if run == 0 or length > output:
+            need = min(_needed(tau, grams, _beta(length, output), orders), limit)
+        needs[runs[run] : runs[run + 1]] = need
 
 
 @loop(nogil=True)
-def _meet(outputs, postings, cursors, number, text, k, mask, counters, shift):
-    """Adds the k-th order's rarer matches to counters[rated texts], so many bits to the left.
+def _plan(outputs, postings, first, last):
+    """The features of some outputs: the common ones as bits, a cursor for each of the others.
 
-    Features that are common are only marked in the mask.
+    Returns:
+        masks: [outputs, words] the common features.
+        starts: [outputs * orders + 1] where the cursors of each order of each output begin.
+        cursors: the next entry of each feature, order by order of each output.
+        weights: [cursors] of the features; empty where all weigh 1.
     """
-    ids, weights, starts, _ = outputs
-    _, _, entry_starts, entry_blocks, member_starts, members, common, _, _ = postings
-    entries, places = cursors
-    for i in range(starts[k, text], starts[k, text + 1]):
-        bit = common[ids[i]]
-        if bit >= 0:
-            mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-            continue
-        place = places[k] + i
-        entry = entries[place]
-        if entry < entry_starts[ids[i] + 1] and entry_blocks[entry] == number:
-            entries[place] += 1
-            increment = np.uint32(weights[i] if len(weights) else 1) << shift
-            for j in range(member_starts[entry], member_starts[entry + 1]):
-                counters[members[j]] += increment
+    ids, own_weights, own_starts, _ = outputs
+    first_entries = postings[2]
+    common, _, words = postings[-3:]
+    orders = len(own_starts)
+    most = 0
+    for k in range(orders):
+        most += own_starts[k, last] - own_starts[k, first]
+    masks = np.zeros((last - first, words[-1]), dtype=np.uint32)
+    starts = np.zeros((last - first) * orders + 1, dtype=np.int64)
+    cursors = np.empty(most, dtype=np.int32)
+    weights = np.empty(most if len(own_weights) else 0, dtype=np.uint32)
+    n = 0
+    for text in range(first, last):
+        for k in range(orders):
+            for i in range(own_starts[k, text], own_starts[k, text + 1]):
+                bit = common[ids[i]]
+                if bit >= 0:
+                    masks[text - first, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+                    continue
+                cursors[n] = first_entries[ids[i]]
+                if len(weights):
+                    weights[n] = own_weights[i]
+                n += 1
+            starts[(text - first) * orders + k + 1] = n
+    return masks, starts, cursors, weights
 
 
 @loop(nogil=True)
-def _count_packed(outputs, postings, cursors, number, text, bits, products):
+def _meet(plan, postings, number, place, counters, shift):
+    """Adds rarer matches to counters[rated texts], so many bits to the left.
+
+    The place is that of an order of an output in the plan.
+    """
+    _, starts, cursors, weights = plan
+    _, _, _, next_entries, block_starts, member_starts, members, _, _, _ = postings
+    end = block_starts[number + 1]
+    for i in range(starts[place], starts[place + 1]):
+        entry = cursors[i]
+        if entry < end:
+            increment = np.uint32(weights[i] if len(weights) else 1) << shift
+            for member in members[member_starts[entry] : member_starts[entry + 1]]:
+                counters[member] += increment
+            cursors[i] = next_entries[entry]
+
+
+@loop(nogil=True)
+def _add_bits(bits, mask, first, last, counters, shift):
+    """Adds matches of common features, those of some words, to counters[rated texts], so shifted.
+
+    Two words at a time, so that counters are read and written half as often.
+    """
+    for w in range(first, last, 2):
+        one = mask[w]
+        other = mask[w + 1] if w + 1 < last else np.uint32(0)
+        if one | other == 0:
+            continue
+        row = bits[w]
+        next_row = bits[min(w + 1, last - 1)]
+        for i in range(len(counters)):
+            counters[i] += (_ones(row[i] & one) + _ones(next_row[i] & other)) << shift
+
+
+@loop(nogil=True)
+def _count_packed(plan, postings, number, text, bits, products):
     """Counts matches of three orders in 10 bits each, and multiplies them."""
-    words = postings[8]
+    words = postings[-1]
+    mask = plan[0][text]
     counters = np.zeros(len(products), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(PACKED_ORDERS):
-        _meet(
-            outputs,
-            postings,
-            cursors,
-            number,
-            text,
-            k,
-            mask,
-            counters,
-            np.uint32(10 * k),
-        )
     for k in range(PACKED_ORDERS):
         shift = np.uint32(10 * k)
-        for w in range(words[k], words[k + 1]):
-            wanted = mask[w]
-            if wanted != 0:
-                row = bits[w]
-                for i in range(len(counters)):
-                    counters[i] += _ones(row[i] & wanted) << shift
+        _meet(plan, postings, number, PACKED_ORDERS * text + k, counters, shift)
+        _add_bits(bits, mask, words[k], words[k + 1], counters, shift)
     most = np.uint32(PACKED_MOST)
     for i in range(len(counters)):
         c = counters[i]
@@ -169,24 +195,22 @@ def _count_packed(outputs, postings, cursors, number, text, bits, products):
 
 
 @loop(nogil=True)
-def _count(outputs, postings, cursors, number, text, k, bits, mask, counts):
+def _count(plan, postings, number, place, k, bits, mask, counts):
     """Fills counts[rated texts] with the matches of the k-th order."""
-    words = postings[8]
+    words = postings[-1]
     counts[:] = 0
-    _meet(outputs, postings, cursors, number, text, k, mask, counts, np.uint32(0))
-    for w in range(words[k], words[k + 1]):
-        for i in range(len(counts)):
-            counts[i] += _ones(bits[w, i] & mask[w])
+    _meet(plan, postings, number, place, counts, np.uint32(0))
+    _add_bits(bits, mask, words[k], words[k + 1], counts, np.uint32(0))
 
 
 @loop(nogil=True)
-def _count_wide(outputs, postings, cursors, number, text, bits, products):
+def _count_wide(plan, postings, number, text, orders, bits, products):
     """Counts matches order by order and multiplies as it goes."""
     products[:] = 1.0
     counts = np.empty(len(products), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(len(outputs[2])):
-        _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
+    for k in range(orders):
+        place = orders * text + k
+        _count(plan, postings, number, place, k, bits, plan[0][text], counts)
         for i in range(len(products)):
             products[i] *= counts[i]
 
@@ -239,13 +263,14 @@ def sums_loop(
     rated = postings[1]
     orders = len(outputs[2])
     lengths = outputs[3]
-    cursors = _cursors(outputs, postings, first, last)
+    plan = _plan(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
         block_lengths = rated[begin:end]
         block_values = values[begin:end]
-        bits = postings[7][number]
+        runs = _runs(block_lengths)
+        bits = postings[-2][number]
         packed = np.empty(end - begin, dtype=np.uint32)
         packed_needs = np.empty(end - begin, dtype=np.uint32)
         wide = np.empty(end - begin)
@@ -255,9 +280,10 @@ def sums_loop(
                 continue
             hidden = _hidden(exclusions, text)
             if _fits(outputs, block_lengths, text):
-                _count_packed(outputs, postings, cursors, number, text, bits, packed)
+                _count_packed(plan, postings, number, text - first, bits, packed)
                 _fill_needs(
                     block_lengths,
+                    runs,
                     lengths[text],
                     low,
                     orders,
@@ -276,9 +302,16 @@ def sums_loop(
                     sums,
                 )
             else:
-                _count_wide(outputs, postings, cursors, number, text, bits, wide)
+                _count_wide(plan, postings, number, text - first, orders, bits, wide)
                 _fill_needs(
-                    block_lengths, lengths[text], low, orders, tau, np.inf, wide_needs
+                    block_lengths,
+                    runs,
+                    lengths[text],
+                    low,
+                    orders,
+                    tau,
+                    np.inf,
+                    wide_needs,
                 )
                 _add_hits(
                     wide, wide_needs, block_values, begin, hidden, text, counts, sums
@@ -286,17 +319,17 @@ def sums_loop(
 
 
 @loop(nogil=True)
-def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
+def _row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the similarities of one output."""
     low = postings[0]
     orders = len(outputs[2])
     length = outputs[3][text]
     if _fits(outputs, block_lengths, text):
         packed = np.empty(len(row), dtype=np.uint32)
-        _count_packed(outputs, postings, cursors, number, text, bits, packed)
+        _count_packed(plan, postings, number, text - first, bits, packed)
         row[:] = packed
     else:
-        _count_wide(outputs, postings, cursors, number, text, bits, row)
+        _count_wide(plan, postings, number, text - first, orders, bits, row)
     grams = _grams(length, low, orders)
     last = -1
     beta = 1.0
@@ -308,16 +341,17 @@ def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row):
+def _cosine_row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
     low = postings[0]
     orders = len(outputs[2])
     length = outputs[3][text]
     row[:] = 0.0
     counts = np.empty(len(row), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
+    mask = plan[0][text - first]
     for k in range(orders):
-        _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
+        place = orders * (text - first) + k
+        _count(plan, postings, number, place, k, bits, mask, counts)
         missing = low + k - 1  # a text has so many n-grams less than tokens
         n_grams = length - missing
         last = -1
@@ -336,21 +370,39 @@ def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, r
 def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
     """Fills out[outputs from `first` on, rows] with the similarities, or cosines."""
     rated = postings[1]
-    cursors = _cursors(outputs, postings, first, last)
+    plan = _plan(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
         block_lengths = rated[begin:end]
-        bits = postings[7][number]
+        bits = postings[-2][number]
         row = np.empty(end - begin)
         for text in range(first, last):
             if _too_short(outputs, postings, text):
                 continue
             if cosine:
                 _cosine_row(
-                    outputs, postings, cursors, number, text, block_lengths, bits, row
+                    outputs,
+                    plan,
+                    postings,
+                    number,
+                    first,
+                    text,
+                    block_lengths,
+                    bits,
+                    row,
                 )
             else:
-                _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
+                _row(
+                    outputs,
+                    plan,
+                    postings,
+                    number,
+                    first,
+                    text,
+                    block_lengths,
+                    bits,
+                    row,
+                )
             for i in range(len(row)):
                 out[text - first, rows[begin + i]] = row[i]

@@ -6,27 +6,15 @@ from refless.loops.caching import loop
 
 
 @loop(nogil=True)
-def occurrences_loop(ids, n_features):
-    """[features] how many texts have each: `np.bincount`, which would copy the ids as 64 bits."""
-    counts = np.zeros(n_features, dtype=np.int64)
-    for feature in ids:
-        counts[feature] += 1
-    return counts
-
-
-@loop(nogil=True)
-def count_loop(ids, starts, rows, common, n_features, block):
-    """Number of postings, and of blocks that have any, of each feature but the common ones."""
+def occurrences_loop(ids, starts, rows, n_features, block):
+    """[features] how many texts have each, and how many blocks."""
     n_members = np.zeros(n_features, dtype=np.int64)
     n_entries = np.zeros(n_features, dtype=np.int64)
     last_block = np.full(n_features, -1, dtype=np.int32)
     for k in range(len(starts)):
         for place in range(len(rows)):
             number = place // block
-            for i in range(starts[k, rows[place]], starts[k, rows[place] + 1]):
-                feature = ids[i]
-                if common[feature] >= 0:
-                    continue
+            for feature in ids[starts[k, rows[place]] : starts[k, rows[place] + 1]]:
                 n_members[feature] += 1
                 if last_block[feature] != number:
                     last_block[feature] = number
@@ -35,32 +23,66 @@ def count_loop(ids, starts, rows, common, n_features, block):
 
 
 @loop(nogil=True)
-def fill_loop(ids, starts, rows, common, entry_starts, member_ends, block):
-    """Fills the blocks of entries, where the members of each begin, and the members.
+def _link(ids, starts, rows, common, n, latest, first_entries, next_entries, sizes):
+    """Numbers the entries of a block from n on, adds to sizes[entries], returns the next number.
 
-    `member_ends` holds where each feature's members begin, and is moved to their ends.
+    `latest` holds the latest entry of each feature, -1 before its first one.
     """
-    n_members = member_ends[-1]
-    entry_blocks = np.empty(entry_starts[-1], dtype=np.int32)
-    member_starts = np.full(entry_starts[-1] + 1, n_members, dtype=np.int64)
-    members = np.empty(n_members, dtype=np.uint16)
-    next_entry = entry_starts[:-1].copy()
-    last_block = np.full(len(next_entry), -1, dtype=np.int32)
+    begin = n
     for k in range(len(starts)):
-        for place in range(len(rows)):
-            number = place // block
-            for i in range(starts[k, rows[place]], starts[k, rows[place] + 1]):
-                feature = ids[i]
+        for row in rows:
+            for feature in ids[starts[k, row] : starts[k, row + 1]]:
                 if common[feature] >= 0:
                     continue
-                if last_block[feature] != number:
-                    last_block[feature] = number
-                    entry_blocks[next_entry[feature]] = number
-                    member_starts[next_entry[feature]] = member_ends[feature]
-                    next_entry[feature] += 1
-                members[member_ends[feature]] = place - number * block
-                member_ends[feature] += 1
-    return entry_blocks, member_starts, members
+                entry = latest[feature]
+                if entry < begin:
+                    if entry < 0:
+                        first_entries[feature] = n
+                    else:
+                        next_entries[entry] = n
+                    entry = n
+                    latest[feature] = n
+                    n += 1
+                sizes[entry] += 1
+    return n
+
+
+@loop(nogil=True)
+def _put(ids, starts, rows, common, begin, latest, ends, members):
+    """Puts the places of a block's texts among the members; ends[entries - begin] moves on."""
+    for k in range(len(starts)):
+        for place in range(len(rows)):
+            for feature in ids[starts[k, rows[place]] : starts[k, rows[place] + 1]]:
+                if common[feature] < 0:
+                    entry = latest[feature] - begin
+                    members[ends[entry]] = place
+                    ends[entry] += 1
+
+
+@loop(nogil=True)
+def fill_loop(ids, starts, rows, common, n_members, n_entries, block):
+    """First and next entries, where blocks and the members of entries begin, and members.
+
+    Entries, and with them their members, lie block by block, for one block is matched at a time.
+    """
+    first_entries = np.full(len(common), n_entries, dtype=np.int32)
+    next_entries = np.full(n_entries, n_entries, dtype=np.int32)
+    latest = np.full(len(common), -1, dtype=np.int32)
+    block_starts = np.zeros(-(-len(rows) // block) + 1, dtype=np.int64)
+    member_starts = np.zeros(n_entries + 1, dtype=np.int64)
+    members = np.empty(n_members, dtype=np.uint16)
+    for number in range(len(block_starts) - 1):
+        begin = block_starts[number]
+        own = rows[number * block : (number + 1) * block]
+        sizes = member_starts[1:]
+        entries = latest, first_entries, next_entries, sizes
+        end = _link(ids, starts, own, common, begin, *entries)
+        block_starts[number + 1] = end
+        for entry in range(begin, end):
+            member_starts[entry + 1] += member_starts[entry]
+        ends = member_starts[begin:end].copy()
+        _put(ids, starts, own, common, begin, latest, ends, members)
+    return first_entries, next_entries, block_starts, member_starts, members
 
 
 @loop(nogil=True)

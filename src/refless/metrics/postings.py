@@ -23,7 +23,8 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-WORDS = 8  # 32-bit words of common features a text
+SHARE = 1 / 16  # a feature that more texts hold is common: as bits it takes no more memory
+MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]
 
@@ -36,8 +37,10 @@ class Postings:
         block: rated texts a block; low: the lowest order of n-grams.
         rows: [n] pool row of each rated text, sorted by length, ties by row.
         lengths: [n] tokens of each, in that order.
-        entry_starts: [features + 1] where the entries of a feature begin: its blocks, ascending.
-        entry_blocks: [entries] the block of each.
+        first_entries: [features] the first entry of each; an entry is a feature in a block.
+        next_entries: [entries] the feature's entry in a later block. Behind the last one it is the
+            number of entries.
+        block_starts: [blocks + 1] where the entries of each block begin.
         member_starts: [entries + 1] where the members of each begin.
         members: [postings] rated texts as places within the block.
         common: [features] place of a common feature among the bits, -1 for the others.
@@ -49,8 +52,9 @@ class Postings:
     low: int
     rows: IntArray
     lengths: IntArray
-    entry_starts: IntArray
-    entry_blocks: npt.NDArray[np.int32]
+    first_entries: npt.NDArray[np.int32]
+    next_entries: npt.NDArray[np.int32]
+    block_starts: IntArray
     member_starts: IntArray
     members: npt.NDArray[np.uint16]
     common: npt.NDArray[np.int16]
@@ -119,8 +123,10 @@ class Postings:
 
     def _arrays(self) -> tuple[object, ...]:
         """The arrays for the loops, in their order."""
-        entries = self.entry_starts, self.entry_blocks, self.member_starts, self.members
-        return (self.low, self.lengths, *entries, self.common, self.bits, self.words)
+        entries = self.first_entries, self.next_entries, self.block_starts
+        members = self.member_starts, self.members
+        bits = self.common, self.bits, self.words
+        return (self.low, self.lengths, *entries, *members, *bits)
 
 
 def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
@@ -132,26 +138,28 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     n_features = vocabulary.features
     rows = by_length(features.lengths)
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
-    n_words = WORDS if shape.clip and shape.orders == BITS_FOR_ORDERS else 0
-    common, words = _common(features, order_starts, n_words)
-    occurrences = features.ids, features.starts, rows, common
-    n_members, n_entries = loops.count_loop(*occurrences, n_features, BLOCK)
-    entry_starts = np.concatenate([[0], np.cumsum(n_entries)])
-    member_starts = np.concatenate([[0], np.cumsum(n_members)])
-    entry_blocks, starts, members = loops.fill_loop(
-        *occurrences, entry_starts, member_starts, BLOCK
-    )
+    has_bits = shape.clip and shape.orders == BITS_FOR_ORDERS
+    most_words = MOST_WORDS if has_bits else 0
+    occurrences = features.ids, features.starts, rows
+    n_members, n_entries = loops.occurrences_loop(*occurrences, n_features, BLOCK)
+    least = SHARE * len(rows)
+    common, words = _common(n_members, order_starts, least, most_words)
+    rare = common < 0
+    sizes = int(n_members[rare].sum()), int(n_entries[rare].sum())
+    filled = loops.fill_loop(*occurrences, common, *sizes, BLOCK)
+    first_entries, next_entries, block_starts, member_starts, members = filled
     return Postings(
         block=BLOCK,
         low=shape.low,
         rows=rows,
         lengths=features.lengths[rows],
-        entry_starts=entry_starts,
-        entry_blocks=entry_blocks,
-        member_starts=starts,
+        first_entries=first_entries,
+        next_entries=next_entries,
+        block_starts=block_starts,
+        member_starts=member_starts,
         members=members,
         common=common,
-        bits=loops.bits_loop(*occurrences, int(words[-1]), BLOCK),
+        bits=loops.bits_loop(*occurrences, common, int(words[-1]), BLOCK),
         words=words,
     )
 
@@ -162,25 +170,22 @@ def by_length(lengths: IntArray) -> IntArray:
 
 
 def _common(
-    features: Features, order_starts: IntArray, n_words: int
+    counts: IntArray, order_starts: IntArray, least: float, most_words: int
 ) -> tuple[npt.NDArray[np.int16], IntArray]:
     """Places of the features kept as bits, and where the words of each order begin.
 
-    Each order has whole words, as many as it has features among the commonest of all.
+    Each order has whole words, about as many as it has features that over `least` texts hold.
     """
-    counts = loops.occurrences_loop(features.ids, int(order_starts[-1]))
     common = np.full(len(counts), -1, dtype=np.int16)
-    commonest = np.lexsort((np.arange(len(counts)), -counts))[: 32 * n_words]
-    order = np.searchsorted(order_starts, commonest, side="right") - 1
-    n_of_order = np.bincount(order, minlength=len(order_starts) - 1)
-    n_words_of_order = np.rint(n_of_order / 32).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(n_words_of_order)])
-    for k, (begin, end) in enumerate(pairwise(order_starts)):
-        ranked = begin + np.lexsort((np.arange(end - begin), -counts[begin:end]))
-        best = ranked[: 32 * n_words_of_order[k]]
-        best = best[counts[best] > 0]
-        common[best] = 32 * starts[k] + np.arange(len(best))
-    return common, starts
+    starts = [0]
+    for begin, end in pairwise(order_starts):
+        own = counts[begin:end]
+        n_words = min(round(np.count_nonzero(own > least) / 32), most_words)
+        best = np.argsort(-own, kind="stable")[: 32 * n_words]
+        best = best[own[best] > 0]
+        common[begin + best] = 32 * starts[-1] + np.arange(len(best))
+        starts.append(starts[-1] + n_words)
+    return common, np.array(starts)
 
 
 def _columns(outputs: Features) -> Columns:

@@ -23,8 +23,9 @@ from refless.text.stored import (
 from refless.text.tokenize import token_counts
 
 INDEX = {
-    "entry_starts": "<i8",
-    "entry_blocks": "<i4",
+    "first_entries": "<i4",
+    "next_entries": "<i4",
+    "block_starts": "<i8",
     "member_starts": "<i8",
     "members": "<u2",
     "common": "<i2",
@@ -61,16 +62,23 @@ def _postings(
     rows = by_length(lengths)
     starts = [*range(0, len(rows), BLOCK), len(rows)]
     sizes = np.array([b - a for a, b in pairwise(starts)], dtype=np.int64)
-    entry_blocks = line_of(arrays, "entry_blocks", "<i4")
-    check_within("entry_blocks", entry_blocks, len(sizes))
+    block_starts = starts_of(arrays, "block_starts", len(sizes))
+    n_entries = int(block_starts[-1])
+    entry_blocks = np.repeat(
+        np.arange(len(sizes) + 1), np.diff(block_starts, append=n_entries + 1)
+    )
+    first_entries = array_of(arrays, "first_entries", (vocabulary.features,), "<i4")
+    next_entries = array_of(arrays, "next_entries", (n_entries,), "<i4")
+    check_within("first_entries", first_entries, n_entries + 1)
+    check_within("next_entries", next_entries, n_entries + 1)
+    later = entry_blocks[next_entries] > entry_blocks[:-1]
+    require(bool(later.all()), "an entry's next one is in no later block")
     members = line_of(arrays, "members", "<u2")
-    member_starts = starts_of(arrays, "member_starts", len(entry_blocks))
-    entry_starts = starts_of(arrays, "entry_starts", vocabulary.features)
-    require(int(entry_starts[-1]) == len(entry_blocks), "entry_starts end elsewhere")
+    member_starts = starts_of(arrays, "member_starts", n_entries)
     require(int(member_starts[-1]) == len(members), "member_starts end elsewhere")
     require(bool((np.diff(member_starts) > 0).all()), "an entry has no members")
     last = np.maximum.reduceat(members, member_starts[:-1]) if len(members) else members
-    require(bool((last < sizes[entry_blocks]).all()), "a member is in no block")
+    require(bool((last < sizes[entry_blocks[:-1]]).all()), "a member is in no block")
     words = starts_of(arrays, "words", vocabulary.shape.orders)
     width = int(words[-1])
     require(width <= 2**10, "words has too large a number")
@@ -82,8 +90,9 @@ def _postings(
         low=vocabulary.shape.low,
         rows=rows,
         lengths=lengths[rows],
-        entry_starts=entry_starts,
-        entry_blocks=entry_blocks,
+        first_entries=first_entries,
+        next_entries=next_entries,
+        block_starts=block_starts,
         member_starts=member_starts,
         members=members,
         common=common,
