@@ -101,6 +101,22 @@ def test_open_versions_say_what_would_tell() -> None:
     assert card.command.startswith("refless.next(rows, goal='compare'")
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_estimates_stand_beside_their_outputs(named: bool) -> None:
+    """Without ids too, where a number of a row is another text's among the rated ones."""
+    rows = two_versions(30, rated=20)
+    if named:
+        rows = [{**row, "id": f"t{k}"} for k, row in enumerate(rows)]
+    held_out = refless.validate(rows, scale=(1, 5))
+    texts = held_out.validation.pool.texts
+    estimates = dict(zip(texts, held_out.estimates.values, strict=True))
+    page = refless.look(rows).outputs
+    assert page is not None
+    shown = [one for one in chain.from_iterable(page.answers) if one is not None]
+    found = {one.text: one.estimate for one in shown if one.estimate is not None}
+    assert found == pytest.approx(estimates, abs=0.05)  # a page rounds
+
+
 def test_the_old_version_comes_first() -> None:
     """A name that says 'old' is what the other one is held against."""
     names = {"v1": "new", "v2": "old"}

@@ -1,6 +1,7 @@
 """look: what a file holds, and what it answers, without a question being asked."""
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows
 from refless.commands.side_by_side import side_by_side
+from refless.data.records import Texts, columns_of
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.document import SideBySide
@@ -97,11 +99,12 @@ def _outputs(
     if asked.of_choices:
         return None
     texts = asked.read.texts
-    estimates: dict[str, float] = {}
+    estimates: dict[Hashable, float] = {}
     if validated is not None:
-        ids = validated.validation.pool.ids
-        estimates = dict(zip(ids, validated.estimates.values.tolist(), strict=True))
-    values = [estimates.get(name, math.nan) for name in texts.ids]
+        rated = _names(validated.validation.pool, named=asked.read.named)
+        estimates = dict(zip(rated, validated.estimates.values.tolist(), strict=True))
+    names = _names(texts, named=asked.read.named)
+    values = [estimates.get(name, math.nan) for name in names]
     return side_by_side(
         texts,
         asked.people,
@@ -111,3 +114,12 @@ def _outputs(
         doubt=doubt,
         scale=asked.scale,
     )
+
+
+def _names(texts: Texts, *, named: bool) -> Sequence[Hashable]:
+    """The ids of texts if their user gave them; else, as ids count rows, all their columns."""
+    columns = columns_of(texts)
+    ids: Sequence[Hashable] = columns.pop("ids")
+    if named:
+        return ids
+    return [*zip(*filter(None, columns.values()), strict=True)]
