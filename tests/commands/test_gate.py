@@ -48,7 +48,7 @@ def test_three_verdicts(name: str) -> None:
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
-        "Gate undecided: it is not told if v1 is worse than v2 by more than "
+        "Gate undecided: it cannot be told yet whether v1 is worse than v2 by "
         f"0.1{unit}: {name} -0.100"
     )
     close = refless.gate(rows, baseline="v2", margin=0.2)

@@ -23,7 +23,9 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-SHARE = 1 / 16  # a feature that more texts hold is common: as bits it takes no more memory
+SHARE = (
+    1 / 16
+)  # a feature that more texts hold is common: as bits it takes no more memory
 MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]

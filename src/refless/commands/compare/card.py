@@ -6,7 +6,7 @@ from statistics import fmean
 from refless.commands.compare.document import newer_second, of_apart, turned, why_not
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
-from refless.evaluation.further import most_of
+from refless.evaluation.further import Further, most_of
 from refless.evaluation.further_items import further_of
 from refless.registry.plural import counted, first_of
 from refless.report.document import OPEN, Card, Figure, State
@@ -39,6 +39,7 @@ def card_of_two(
     """
     (pair,) = map(newer_second, comparison.pairs)
     means = {one.name: one.mean.value for one in comparison.standings}
+    further = further_of(pair, these=field.these)
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
     second = names[pair.second]
@@ -56,9 +57,9 @@ def card_of_two(
         label=label,
         answer=_answer(turned(pair), units, means),
         rests=rests,
-        further=_further(pair, these=field.these),
+        further=_further(pair, further),
         unfit=_unfit(pair),
-        advice=_advice(pair),
+        advice=_advice(pair, more_items=further.of == "items"),
         command="" if pair.shown or _is_all_rated(pair) else command,
         figures=(_picture(pair, field, units, state),),
     )
@@ -84,7 +85,7 @@ def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
     return f"{name} {verb} by {size}, but anything between {ends} is possible."
 
 
-def _advice(pair: Pair) -> str:
+def _advice(pair: Pair, *, more_items: bool) -> str:
     better = turned(pair).second
     if pair.shown and pair.method == "estimates":
         return f"rate some outputs that are drawn at random, before you take {better}."
@@ -93,7 +94,8 @@ def _advice(pair: Pair) -> str:
     if pair.look is not None:
         return "go on as planned, or end: the notes say what that would cost."
     if not _is_all_rated(pair):
-        return "rate more of the items, drawn at random."
+        beside = "; all of these will hardly do" if more_items else ""
+        return f"rate more of the items, drawn at random{beside}."
     return "all items are rated: it takes answers to more items."
 
 
@@ -102,11 +104,11 @@ def _is_all_rated(pair: Pair) -> bool:
     return pair.items == (pair.both_rated if pair.paired else pair.rated)
 
 
-def _further(pair: Pair, *, these: bool) -> str:
+def _further(pair: Pair, further: Further) -> str:
     """The items that would show the difference, in a sentence."""
     if pair.method == "estimates" and pair.shown:
         return "some; no rating is behind this answer yet."
-    return further_of(pair, these=these).said
+    return further.said
 
 
 def _unfit(pair: Pair) -> str:
@@ -179,7 +181,7 @@ def card_of_several(
     if open_ones:
         state = "open"
         label = OPEN
-        advice = "rate where it is open: those shown to be worse are dropped."
+        advice = "rate those that may be best; this leaves out the others:"
     return Card(
         topic=counted(len(standings), "version"),
         question="Is one version the best?",

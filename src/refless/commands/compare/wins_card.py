@@ -49,8 +49,9 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         better = names[wins.first]
         label = f"No, {better} is"
     if wins.shown:
-        lost = percent(min(rate, 1 - rate))
-        unfit = f"single choices: {lost} go the other way, ties half."
+        ties = wins.ties / wins.by_item.choices
+        lost = percent(min(rate, 1 - rate) - ties / 2)
+        unfit = f"single choices: {lost} go the other way, {percent(ties)} are ties."
     picture = preference_picture(
         (wins.first, wins.second),
         rate,

@@ -34,7 +34,7 @@ def card_of(
     advice = {
         "passed": f"let {new} take the place of {old}.",
         "failed": f"keep {old}, and look at the outputs in which {new} is worse.",
-        "undecided": f"keep {old} until it is decided.",
+        "undecided": f"keep {old}, and have more rated, until it is decided.",
     }
     unfit = {
         "passed": OTHERS if better else f"a claim that {new} is better.",

@@ -47,7 +47,7 @@ def decided_by(
         measure for measure in measures if not measure.answer.interval[0] >= measure.bar
     ]
     if untold:
-        why = f"it is not told if {new} is worse than {old}{by}: {_listed(untold)}"
+        why = f"it cannot be told yet whether {new} is worse than {old}{by}: {_listed(untold)}"
         return GateRecord.of("undecided", why)
     why = f"{new} is not worse than {old}{by}: {_listed(measures)}"
     return GateRecord.of("passed", why)

@@ -22,7 +22,7 @@ from refless.report.wording import exact_percent, number, percent
 QUESTION = "Can {} decide alone?"
 STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
-    "with": "ask with {} from which scores on few are wrong.",
+    "with": "find the scores from which on few are wrong: ask again with {}.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "do not rely on it yet: rate more of what it scored, drawn at random.",
 }
@@ -264,8 +264,8 @@ def _rests(audit: Audit, use: Use) -> str:
     low, high = use.estimate.interval
     if low != low:
         return f"{on}."
-    ends = f"95 % interval {number(low, 2)} to {number(high, 2)}"
-    value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
+    ends = f"95 % interval {number(low)} to {number(high)}"
+    value = f"{NUMBERS[use.measure].title} {number(use.estimate.value)} ({ends})"
     return f"{on}: {value}, where {use.bar:g} is needed to decide alone."
 
 

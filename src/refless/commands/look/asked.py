@@ -28,6 +28,8 @@ CHOSEN = ("source", "system", "text", "annotator")  # roles of columns of choice
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")
 
+MORE = "{} All about it:"  # behind an advice, before the line that tells
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asked:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from refless.commands.look.asked import Asked, refused
+from refless.commands.look.asked import MORE, Asked, refused
 from refless.commands.validate.card import QUESTION
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.run import validate
@@ -19,4 +19,6 @@ def do_estimates_help(asked: Asked) -> tuple[list[Card], ValidateResult | None]:
         result = asked.ask(validate)
     except (InputError, UsageError) as fault:
         return [refused("estimates", QUESTION, fault)], None
-    return [replace(result.card(), command=asked.line(validate))], result
+    card = result.card()
+    line = asked.line(validate)
+    return [replace(card, advice=MORE.format(card.advice), command=line)], result

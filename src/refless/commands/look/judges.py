@@ -6,7 +6,7 @@ from functools import partial
 from refless.commands.judge.card import QUESTION
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import Asked, answered
+from refless.commands.look.asked import MORE, Asked, answered
 from refless.report.document import Card
 
 
@@ -24,4 +24,6 @@ def _card(asked: Asked, name: str) -> Card:
     result: JudgeResult = asked.ask(judge, score_column=name)
     (card,) = result.cards()
     line = asked.line(judge, score_column=name)
-    return replace(card, command=card.command or line)
+    if card.command:
+        return card
+    return replace(card, advice=MORE.format(card.advice), command=line)

@@ -5,7 +5,7 @@ from functools import partial
 
 from refless.commands.judge.raters import RatersResult, has_several_ratings
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import Asked, answered, refused
+from refless.commands.look.asked import MORE, Asked, answered, refused
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
@@ -27,4 +27,5 @@ def do_raters_agree(asked: Asked) -> list[Card]:
 
 def _card(asked: Asked) -> Card:
     result: RatersResult = asked.ask(judge)
-    return replace(result.card(), command=asked.line(judge))
+    card = result.card()
+    return replace(card, advice=MORE.format(card.advice), command=asked.line(judge))

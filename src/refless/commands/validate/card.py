@@ -38,6 +38,7 @@ def card_of(
     estimates: FloatArray,
     unit: IntArray,
     span: float,
+    agree: str,
     command: str,
     *,
     of_verdicts: bool,
@@ -49,7 +50,7 @@ def card_of(
         people, estimates: [n] of the outputs that have an estimate, in the raters' units.
         unit: [n] what was drawn as a whole.
         span: raters' units in a unit of `table`.
-        command: the line that estimates outputs.
+        agree: what is known of raters; command: the line that estimates outputs.
         of_verdicts: whether ratings are passes and fails.
     """
     units = RatingUnits(of_verdicts)
@@ -67,7 +68,7 @@ def card_of(
         state=state,
         label=YES_OR_NO[state],
         answer=answer,
-        rests=f"{on}, each estimated without its rating: {errors}.",
+        rests=f"{on}, each estimated without its rating: {errors}. {agree}",
         further=DECIDED if state != "open" else _further(table),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
@@ -82,7 +83,7 @@ def _spared(flat: MethodLine) -> str:
     if low != low or not flat.mse:
         return ""
     spared, least, most = (percent(-x / flat.mse) for x in (flat.saved, high, low))
-    return f"; estimates spare {spared} of its squared errors ({least} to {most})"
+    return f"; estimates spare {spared} of its squared errors (95 % interval {least} to {most})"
 
 
 def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:

@@ -45,6 +45,8 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
 
+ALONE = "Whether raters agree is not known: one person rated each output."
+SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (
     (
         "A correlation is an average over these texts: it can hide texts that are badly wrong, and "
@@ -152,6 +154,7 @@ class ValidateResult(Result):
 
     def card(self) -> Card:
         """The answer with its picture."""
+        pool = self.validation.pool
         values = self.estimates.values
         told = ~np.isnan(values)
         return card_of(
@@ -160,8 +163,9 @@ class ValidateResult(Result):
             values[told],
             self.unit[told],
             self.span,
+            SEVERAL if len(pool.ratings.values) > len(pool) else ALONE,
             self.next_command,
-            of_verdicts=self.validation.pool.of_verdicts,
+            of_verdicts=pool.of_verdicts,
         )
 
     def _shown(self) -> Document:
