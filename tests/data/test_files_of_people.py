@@ -3,49 +3,76 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import refless
+from command_line import jsonl
 from refless.commands.rows import note_scale
 from refless.commands.warnings import collecting
 from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
 from refless.data.tables.overview import overview
 from refless.registry.dialect import command_line
 from refusals import bad_input
+from rows import without
 
 Rows = list[dict[str, Any]]
 STEPS = range(1, 6)
 
 
-def rated(**more: Any) -> Rows:
-    """Twenty texts with a rating from 1 to 5, and further cells by functions of the row."""
-    return [
-        {
-            "text": f"all the words of text {i}",
-            "rating": i % 5 + 1,
-            **{name: cell(i) for name, cell in more.items()},
-        }
-        for i in range(20)
-    ]
+def rated(**more: Callable[[int], object]) -> Rows:
+    """Twenty texts with ratings from 1 to 5, and further cells by functions of the row."""
+    return [row(i, more) for i in range(20)]
+
+
+def row(i: int, more: Mapping[str, Callable[[int], object]]) -> dict[str, Any]:
+    """The text of a row, its rating, and further cells."""
+    further = {name: cell(i) for name, cell in more.items()}
+    return {"text": f"all the words of text {i}", "rating": i % 5 + 1} | further
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("name", "cells", "said"),
     [
-        ({"annotator": lambda i: ["ann", "gpt-4o"][i % 2]}, "'gpt-4o': a model by"),
-        ({"rater_type": lambda i: ["human", "llm"][i % 2]}, "rater_type is 10 'llm'"),
-        ({"item": lambda i: f"attention_check_{i}" if i > 17 else i}, "check_18', "),
-        ({"system": lambda i: ["gpt-4o", "gpt_4o"][i % 2]}, "differ in form alone"),
-        ({"rating": lambda i: ["\u2014", 5][i % 2]}, "10 rating cells '\u2014' are"),
-        ({"rating": lambda i: ["skip", 5][i % 2]}, "10 rating cells 'skip' are"),
+        (
+            "annotator",
+            ["ann", "gpt-4o"],
+            "'gpt-4o': a model by its name",
+        ),
+        (
+            "rater_type",
+            ["human", "llm"],
+            "rater_type is 10 'llm'",
+        ),
+        (
+            "item",
+            ["q1", "attention_check_1"],
+            "'attention_check_1': is that",
+        ),
+        (
+            "system",
+            ["gpt-4o", "gpt_4o"],
+            "differ in form alone",
+        ),
+        (
+            "rating",
+            [5, "\u2014"],
+            "10 rating cells '\u2014' are",
+        ),
+        (
+            "rating",
+            [5, "skip"],
+            "10 rating cells 'skip' are",
+        ),
     ],
 )
-def test_what_is_odd_is_said(more: dict[str, Any], said: str) -> None:
+def test_what_is_odd_is_said(name: str, cells: list[object], said: str) -> None:
     """Models among raters, checks among items, two spellings of a name, words for no answer."""
-    assert said in " ".join(read_pool(rated(**more)).notes)
+    rows = rated(**{name: lambda i: cells[i % 2]})
+    assert said in " ".join(read_pool(rows).notes)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +107,13 @@ def test_a_scale_in_a_name() -> None:
 
 
 def test_one_rating_in_columns_of_true_and_false() -> None:
-    """Five columns of a crowd's table, one true in each row, are no five raters."""
-    rows = [
-        {"text": f"t{i}", **{f"Answer.good.{k}": i % 5 + 1 == k for k in STEPS}}
-        for i in range(20)
-    ]
+    """Three columns of a crowd's table, one true in each row, are no three raters."""
+    names = ("bad", "fair", "good")
+    rows = rated(
+        bad=lambda i: i % 3 == 0, fair=lambda i: i % 3 == 1, good=lambda i: i % 3 == 2
+    )
     with bad_input("one rating in several columns"):
-        read_pool(rows, Reading(columns=Columns(rating=("Answer.good.*",))))
+        read_pool(rows, Reading(columns=Columns(rating=names)))
 
 
 @pytest.mark.parametrize("word", ["Average", "Total:"])
@@ -99,28 +126,21 @@ def test_a_line_that_sums_up(word: str) -> None:
 
 def test_a_file_for_each_rater(tmp_path: Path) -> None:
     """Equal texts in two files are said to be those of two people, different ones are not."""
-    for name in "abc":
-        rows = [{**row, "text": row["text"] + "c" * (name == "c")} for row in rated()]
-        (tmp_path / f"{name}.json").write_text(json.dumps(rows), "utf-8")
-    a, b, c = (str(tmp_path / f"{name}.json") for name in "abc")
+    a = jsonl(tmp_path / "a.jsonl", rated())
+    b = jsonl(tmp_path / "b.jsonl", rated())
+    c = jsonl(tmp_path / "c.jsonl", rated(text=lambda i: f"another text {i}"))
     assert "most texts are in several files" in " ".join(read_pool([a, b]).notes)
     assert "most texts are in several files" not in " ".join(read_pool([a, c]).notes)
 
 
-def test_two_scales_of_two_raters() -> None:
+@pytest.mark.parametrize(("times", "is_said"), [(20, True), (1, False)])
+def test_two_scales_of_two_raters(times: int, is_said: bool) -> None:
     """From 1 to 5 and from 20 to 100 are not averaged in silence."""
-    rows = [
-        {**row, "rater": who, "rating": row["rating"] * times}
-        for row in rated()
-        for who, times in (("ann", 1), ("ben", 20))
-    ]
-    said = "highest rating is 5 of one, 100 of another"
-    same = [{**row, "rater": who} for row in rated() for who in ("ann", "ben")]
+    rows = rated(rater=lambda _: "ann")
+    rows += rated(rater=lambda _: "ben", rating=lambda i: times * (i % 5 + 1))
     with collecting() as notes:
-        note_scale(read_pool(same).pool)
-        assert said not in " ".join(notes)
         note_scale(read_pool(rows).pool)
-        assert said in " ".join(notes)
+    assert ("highest rating is 5 of one, 100 of" in " ".join(notes)) is is_said
 
 
 @pytest.mark.parametrize(
@@ -128,9 +148,8 @@ def test_two_scales_of_two_raters() -> None:
 )
 def test_tables_under_other_names(tmp_path: Path, file: str, mark: str) -> None:
     """A table called .txt is one, and so is one with bars; a text with a comma is none."""
-    lines = [mark.join(row) for row in [("text", "rating"), ("a b", "1"), ("c", "2")]]
     path = tmp_path / file
-    path.write_text("\n".join(lines), "utf-8")
+    path.write_text(f"text{mark}rating\na b{mark}1\nc{mark}2\n", "utf-8")
     assert read_pool(path).pool.texts == ("a b", "c")
     path = tmp_path / "b.txt"
     path.write_text("Yes, text\nNo, text\n", "utf-8")
@@ -148,28 +167,55 @@ def test_the_header_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "ratings", "guesses"),
     [
-        ({"Ann": 1, "Ben": 2}, ["Ann", "Ben"], {}),
-        ({"rater_1": 1, "rater_2": 2}, ["rater_1", "rater_2"], {}),
-        ({"fluency": 1, "overall": 2}, ["overall", "fluency"], {}),
-        ({"user_score": 1, "human_ease": 2}, ["human_ease", "user_score"], {}),
-        ({"scores": '{"a": 1, "b": 2}'}, ["scores.a", "scores.b"], {}),
-        ({"by": [{"who": "ann", "said": 4}]}, [], {"rating": "by.*.said"}),
-        ({"thumbs": 4, "tokens": 7}, [], {"rating": "thumbs"}),
+        (
+            {"Ann": 1, "Ben": 2},
+            ["Ann", "Ben"],
+            {},
+        ),
+        (
+            {"rater_1": 1, "rater_2": 2},
+            ["rater_1", "rater_2"],
+            {},
+        ),
+        (
+            {"fluency": 1, "overall": 2},
+            ["overall", "fluency"],
+            {},
+        ),
+        (
+            {"user_score": 1, "human_ease": 2},
+            ["human_ease", "user_score"],
+            {},
+        ),
+        (
+            {"scores": '{"a": 1, "b": 2}'},
+            ["scores.a", "scores.b"],
+            {},
+        ),
+        (
+            {"by": [{"who": "ann", "said": 4}]},
+            [],
+            {"rating": "by.*.said"},
+        ),
+        (
+            {"thumbs": 4, "tokens": 7},
+            [],
+            {"rating": "thumbs"},
+        ),
     ],
 )
 def test_several_columns_of_ratings(
     cells: dict[str, Any], ratings: list[str], guesses: dict[str, str]
 ) -> None:
     """People, criteria, and what objects hold are shown, and none of them is chosen alone."""
-    rows = [{"text": row["text"], **cells} for row in rated()]
+    rows = [row | cells for row in without(rated(), "rating")]
     seen = overview(rows, Reading())
     assert (list(seen.ratings), seen.proposed) == (ratings, guesses)
 
 
 def test_criteria_are_named_with_the_way_to_choose() -> None:
     """The card says what may be ratings, and its line reads the first."""
-    rows = [{**row, "fluency": 3} for row in rated(overall=lambda i: i % 5)]
-    rows = [{name: row[name] for name in row if name != "rating"} for row in rows]
+    rows = without(rated(overall=lambda i: i % 5, fluency=lambda _: 3), "rating")
     with command_line({}):
         card = refless.look(rows).cards[0]
     assert "'overall', 'fluency' may be people's ratings" in card.answer
@@ -180,9 +226,18 @@ def test_criteria_are_named_with_the_way_to_choose() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Which response is better?", ["Response A", "Response B", "Tie"]),
-        ("verdict", ["A>>B", "B>A", "A=B"]),
-        ("vote", ["a", "b", "neither"]),
+        (
+            "Which response is better?",
+            ["Response A", "Response B", "Tie"],
+        ),
+        (
+            "verdict",
+            ["A>>B", "B>A", "A=B"],
+        ),
+        (
+            "vote",
+            ["a", "b", "neither"],
+        ),
     ],
 )
 def test_winners_under_other_names(name: str, words: list[str]) -> None:
@@ -227,7 +282,7 @@ def test_tasks_of_prodigy(tmp_path: Path, choice: bool) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     read = read_pool(path)
-    assert read.pool.ratings.values.tolist() == ([4, 4] if choice else [1, 0])
+    assert read.pool.ratings.values.tolist() == ([4] if choice else [1, 0])
     assert "1 ignored tasks" in " ".join(read.notes)
 
 

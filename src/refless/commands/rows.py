@@ -11,7 +11,7 @@ from refless.commands.parameters import Names, OutputRows, RatedRows, Rows, name
 from refless.commands.warnings import note
 from refless.data.design import column_of
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
-from refless.data.records import Outputs, RatedPool, Texts
+from refless.data.records import Outputs, RatedPool, Ratings, Texts
 from refless.data.tables import (
     OutputsRead,
     PoolRead,
@@ -196,7 +196,7 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
 def note_scale(pool: RatedPool) -> None:
     """Says which scale the ratings look like, where nobody said it; no number depends on that."""
     values = note_ratings(pool)
-    _note_ranges(pool)
+    _note_ranges(pool.ratings)
     if pool.scale is not None or not len(values):
         return
     low = float(values.min())
@@ -214,13 +214,10 @@ def note_scale(pool: RatedPool) -> None:
     )
 
 
-def _note_ranges(pool: RatedPool) -> None:
+def _note_ranges(ratings: Ratings) -> None:
     """Says if two annotators seem to rate on different scales."""
-    highest = []
-    for place, _ in enumerate(pool.ratings.annotators):
-        values = pool.ratings.values[pool.ratings.annotator == place]
-        if len(values) >= FEWEST_RATINGS:
-            highest.append(float(values.max()))
+    many = np.flatnonzero(np.bincount(ratings.annotator) >= FEWEST_RATINGS)
+    highest = [ratings.values[ratings.annotator == place].max() for place in many]
     if highest and 0 < MOST_TIMES * min(highest) <= max(highest):
         note(
             "annotators seem to rate on different scales: the highest rating is "

@@ -14,7 +14,6 @@ from refless.report.document import Card
 TOPIC = "columns"
 QUESTION = "Which column is what?"
 MOST_NAMED = 3
-MOST_CRITERIA = 8
 
 
 def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
@@ -37,7 +36,7 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     more: dict[str, str] = {}
     if ratings:
         more["dimension"] = ratings[0]
-        names.append(f"{listed(ratings, MOST_CRITERIA)} may be people's ratings")
+        names.append(f"{listed(ratings)} may be people's ratings")
         remedy = "if each is a thing that was rated, choose one, as below. If each is a person, "
         remedy += f"{reading_all(ratings)}."
     found = f"{', '.join(names)}; no usual name tells"

@@ -213,9 +213,8 @@ def _outermost(names: Names) -> list[str]:
 
 def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
     """The error for more than one dimension; it names a column that was not called so."""
-    quoted = {listed([name]): n for name, n in counts.items()}
     counts_text = ", ".join(
-        f"{name} ({n})" if n else name for name, n in quoted.items()
+        f"{listed([name])} ({n})" if n else listed([name]) for name, n in counts.items()
     )
     place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
     found = f"ratings of several dimensions{place}: {counts_text}"

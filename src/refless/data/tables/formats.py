@@ -50,7 +50,6 @@ OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t", "|")
 # Excel's first line: what stands between cells
 _SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')
-_MARKS = re.compile("[,;|\t]")
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
@@ -119,7 +118,7 @@ def _plain(place: Place, ending: str = "") -> str:
 
 def _table_in(line: str) -> str:
     """The format of a text: CSV if its first line has names of columns."""
-    names = {*map(folded, _MARKS.split(line))}
+    names = {*map(folded, re.split("[,;|\t]", line))}
     return "csv" if len(names & names_of(ROLES)) > 1 else "text"
 
 
@@ -411,13 +410,14 @@ def _is_sep(cells: Names) -> bool:
 def _named_cells(
     rows: Iterator[tuple[int, list[str] | InputError]], names: Strings
 ) -> NumberedRows:
+    header = [*names]
     width = len(names)
     for line, cells in rows:
         if isinstance(cells, InputError):
             yield line, cells
         elif width > 1 and not (cells[0].strip() or any(map(str.strip, cells))):
             continue  # a blank line, or Excel's row of empty cells
-        elif cells == [*names] and width > 1:
+        elif cells == header and width > 1:
             yield line, InputError("the header again", remedy="delete this line")
         elif len(cells) == width:
             yield line, dict(zip(names, cells, strict=True))

@@ -391,15 +391,15 @@ def _ends(names: Names) -> list[str]:
 def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
-    sides = {folded(side[1]) for side in map(_SIDE.fullmatch, row) if side}
-    is_named = not sides.isdisjoint(ROLES["system"].names)
-    by_side: dict[str, Row] = {
-        end.casefold(): {} if is_named else {"system": end} for end in ends
-    }
+    by_side: dict[str, Row] = {end.casefold(): {} for end in ends}
     for name, value in row.items():
         match = _SIDE.fullmatch(name)
         if match and match[2].casefold() in by_side:
             by_side[match[2].casefold()][match[1]] = value
         elif name != item:
             of_row[name] = value
+    for end in ends:
+        side = by_side[end.casefold()]
+        if {*map(folded, side)}.isdisjoint(ROLES["system"].names):
+            side["system"] = end
     return [of_row | side for side in by_side.values()]

@@ -3,10 +3,10 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from refless.data.tables.columns import listed
+from refless.data.tables.columns import Roles, listed
 from refless.registry.arrays import Names, Strings
 from refless.registry.dialect import called
 from refless.registry.plural import counted
@@ -16,14 +16,18 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _ENDS = re.compile(r" \n ?|\n ")
 _WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
-CHECK = re.compile(r"attention[-_ ]?(check|test)|catch[-_ ]?trial", re.IGNORECASE)
-MODEL = re.compile(
+_MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
     r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|instruct|chat|eval|bison|it\b)"
     r"|\bcommand[-_ ]?(r\b|\d|a\b|light|nightly)",
     re.IGNORECASE,
 )
+_CHECK = re.compile("(?i)attention[-_ ]?check|catch[-_ ]?trial|attention[-_ ]?test")
+_ODD = {
+    "annotator": (_MODEL, "a model by its name counts as a person"),
+    "item": (_CHECK, "is that an output, or a check of the raters"),
+}
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
@@ -43,17 +47,29 @@ def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
 
 def are_models(names: Collection[str]) -> bool:
     """Whether all names are those of language models."""
-    return bool(names) and all(map(MODEL.search, names))
+    return bool(names) and all(map(_MODEL.search, names))
 
 
-def odd_note(
-    names: Names, column: str, pattern: re.Pattern[str], why: str
+def notes_on(
+    names: Mapping[str, Names], people: Names, files: Sequence[int], roles: Roles
 ) -> Iterator[str]:
-    """A note on some of a column's names that match a pattern, and why that is odd."""
-    odd = sorted(name for name in {*names} if pattern.search(name))
-    if 0 < len(odd) < len({*names}):
-        without = called("where", f"{column}!={odd[0]}")
-        yield f"'{column}' {listed(odd, 3)}: {why}; {without} leaves one out"
+    """Notes on names that differ in form alone, or are called as no other would be.
+
+    Args:
+        names: role -> [n] names; people: all annotators; files: [n] the file of each row.
+        roles: the columns.
+    """
+    yield from _spelled_alike(people, "annotator")
+    yield from _spelled_alike(names.get("system", ()), "system")
+    for role in ("id", "item", "source"):
+        if role in names:
+            yield from keys_alike(role, names[role], names.get("system") or files)
+    for role, (pattern, why) in _ODD.items():
+        values = {*names.get(role, ())}
+        odd = sorted(filter(pattern.search, values))
+        if 0 < len(odd) < len(values):
+            without = called("where", f"{roles.column(role)}!={odd[0]}")
+            yield f"{role}s {listed(odd, 3)}: {why}; {without} leaves one out"
 
 
 def _alike(names: Iterable[str]) -> list[list[str]]:
@@ -80,7 +96,7 @@ def _forms(names: Names) -> list[str]:
     return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
 
 
-def spelled_alike(names: Names, role: str) -> Iterator[str]:
+def _spelled_alike(names: Names, role: str) -> Iterator[str]:
     """Notes on names that differ in form alone."""
     for spellings in _alike(names):
         differ = f"differ in form alone and count as {len(spellings)}"

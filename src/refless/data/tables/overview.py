@@ -78,8 +78,6 @@ def overview(rows: Rows, reading: Reading) -> Overview:
         {name: table.rows.seen(name) for name in header if name not in role_of}
     )
     known = {*role_of.values()}
-    if len({*table.names.get("system", ())}) == 1:
-        known -= {"system"}
     ratings = [] if "rating" in known else ratings_among(unread)
     return Overview(
         n_rows=len(table),

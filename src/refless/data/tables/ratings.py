@@ -174,11 +174,10 @@ def marks_fault(
     follows it could always be a rating, and is either what decimals are not (they end in 0 or
     beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
     """
-    texts = {
-        i: cell for i, cell in enumerate(cells) if isinstance(cell, str) and "," in cell
-    }
     matches = {
-        i: match for i, text in texts.items() if (match := _MARKS.fullmatch(text))
+        i: match
+        for i, cell in enumerate(cells)
+        if isinstance(cell, str) and "," in cell and (match := _MARKS.fullmatch(cell))
     }
     pairs = [(int(match[1]), match[2]) for match in matches.values()]
     if len(pairs) < _FEWEST_MARKS:

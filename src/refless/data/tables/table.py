@@ -34,15 +34,7 @@ from refless.data.tables.conditions import (
 )
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.names import (
-    CHECK,
-    MODEL,
-    are_models,
-    keys_alike,
-    odd_note,
-    pseudonyms,
-    spelled_alike,
-)
+from refless.data.tables.names import are_models, notes_on, pseudonyms
 from refless.data.tables.ratings import (
     WordMap,
     blanks_of,
@@ -388,19 +380,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     raters = {
         name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)
     }
-    notes = [*roles.notes, *of_people, *spelled_alike(people, "annotator")]
-    annotator = roles.column("annotator") or "annotator"
-    notes += odd_note(
-        people, annotator, MODEL, "a model by its name counts as a person"
-    )
-    notes += spelled_alike(names.get("system", ()), "system")
-    for role in ("id", "item", "source"):
-        if role in names:
-            column = roles.column(role) or role
-            notes += odd_note(
-                names[role], column, CHECK, "is it an output that people rate"
-            )
-            notes += keys_alike(role, names[role], names.get("system") or rows.files)
+    notes = [*roles.notes, *of_people, *notes_on(names, people, rows.files, roles)]
     roles = with_items(roles, names, texts or ())
     of_numbers = [role for role in roles.columns if ROLES[role].of == "number"]
     numbers = roles.all(*of_numbers)

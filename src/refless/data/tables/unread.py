@@ -118,8 +118,7 @@ def check_one_hot(rows: Gathered, columns: Columns) -> None:
     ]
     names = flagged or numbered([*rows.header], ROLES["rating"].words)
     words = [each_once(spelled, rows.seen(name)) for name in names]
-    rights = [[word in _ONE for word in column] for column in words]
-    counts = {sum(row) for row in zip(*rights, strict=False)}
+    counts = {sum(word in _ONE for word in row) for row in zip(*words, strict=False)}
     if len(names) > 2 and counts == {1} and {*chain(*words)} <= _ZERO_OR_ONE:
         problem = (
             f"one rating in several columns: of {listed(names)} one is 1 in each row"

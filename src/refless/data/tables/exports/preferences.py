@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, count
+from itertools import chain, count, product
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
@@ -105,14 +105,11 @@ def sides_in(names: Collection[str]) -> Sides | None:
     told = {folded(name) for name in names if _WINS.search(folded(name))}
     winners += told if len(told) == 1 else ()
     winner = next(iter(winners), None)
-    for text in TEXTS if winner else ():
-        for a, b in ENDS:
-            if text + a in names and text + b in names:
-                return Sides(text + a, text + b, winner, (a, b))
-    for system in ROLES["system"].names if winner else ():
-        for a, b in ENDS:
-            if system + a in names and system + b in names:
-                return Sides(system + a, system + b, winner, (a, b), has_texts=False)
+    stems = (*TEXTS, *ROLES["system"].names) if winner else ()
+    for stem, (a, b) in product(stems, ENDS):
+        if stem + a in names and stem + b in names:
+            has_texts = stem in TEXTS
+            return Sides(stem + a, stem + b, winner, (a, b), has_texts=has_texts)
     return None
 
 

@@ -25,8 +25,9 @@ def read_task(row: Row, left: Counter[str]) -> Entry | None:
     rating: Row = {"rating": float(row["answer"] == "accept")}
     if "accept" in row:
         chosen = items(row["accept"])
-        rating = {"rating": chosen[0] if len(chosen) == 1 else None}
-        left["tasks without one choice"] += len(chosen) != 1
+        is_one = len(chosen) == 1 and row["answer"] == "accept"
+        rating = {"rating": chosen[0] if is_one else None}
+        left["tasks without one choice"] += not is_one
     elif "label" in row:
         rating["dimension"] = row["label"]
     who = row.get("_annotator_id", row.get("_session_id"))
