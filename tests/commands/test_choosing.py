@@ -181,7 +181,7 @@ def test_systems_without_a_common_item_are_refused() -> None:
 def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
     """Systems by dice, compared by estimates: few items should show a difference in at most 5 %."""
     said = 0
-    for seed in range(40):
+    for seed in range(20):
         rng = default_rng(seed)
         pool = simulate(60, seed=seed).pool
         systems = tuple(
@@ -204,7 +204,7 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
         )
         pair = compared(field, fitted.residuals(), ["a", "b"]).pairs[0]
         said += 0 < pair.further <= 30
-    assert said <= 2
+    assert said <= 1
 
 
 def rated_in_part(
@@ -261,7 +261,7 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
 def test_promised_widths_come_true() -> None:
     """The half width of n drawn ratings is the promised one, on average over pools within 10 %."""
     ratios = []
-    for seed in range(12):
+    for seed in range(6):
         pool = simulate(150, seed=seed).pool
         fitted = GaussianProcess(threads=1).fit(pool.take(np.arange(60)))
         rest = pool.take(np.arange(60, 150))

@@ -456,14 +456,14 @@ def test_the_page(tmp_path: Path) -> None:
 def test_estimates_alone_hold() -> None:
     """Systems that texts say nothing of: intervals by estimates alone hold the true difference.
 
-    30 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
+    20 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
     difference is claimed in the wrong direction at most once.
     """
     rng = default_rng(8)
     texts = headlines(64)
     held = 0
     wrong = 0
-    for _ in range(30):
+    for _ in range(20):
         effects = rng.normal(size=8) * 0.5
         rows = [
             {"item": f"i{i}", "system": f"s{k}", "text": texts[int(rng.integers(64))]}
@@ -486,18 +486,18 @@ def test_estimates_alone_hold() -> None:
         )
         held += low <= true <= high
         wrong += pair.shown and pair.difference.value * (effects[1] - effects[0]) < 0
-    assert held >= 27
+    assert held >= 18
     assert wrong <= 1
 
 
 def test_equal_systems_are_seldom_told_apart() -> None:
-    """Six equal systems, 40 runs: any difference is shown in at most 5 of them (5 % would be 2).
+    """Six equal systems, 20 runs: any difference is shown in at most 3 of them (5 % would be 1).
 
     What is called best, and every pair that is named, goes by Holm's correction.
     """
     rng = default_rng(4)
     shown = 0
-    for _ in range(40):
+    for _ in range(20):
         item = rng.normal(size=30)
         rows = [
             {
@@ -509,7 +509,7 @@ def test_equal_systems_are_seldom_told_apart() -> None:
             for (i, k), noise in np.ndenumerate(rng.normal(size=(30, 6)))
         ]
         shown += any(pair.shown for pair in refless.compare(rows).comparison.pairs)
-    assert shown <= 5
+    assert shown <= 3
 
 
 def rated_by(
@@ -544,7 +544,7 @@ def test_people_who_rated_one_system_each() -> None:
     """
     called = 0
     gates = set()
-    for seed in range(20):
+    for seed in range(10):
         rows = rated_by("abcd", "efgh", seed=seed)
         found = refless.compare(rows, scale=(1, 5), system=ORDER)
         (pair,) = found.comparison.pairs
@@ -554,7 +554,7 @@ def test_people_who_rated_one_system_each() -> None:
         gates.add(refless.gate(rows, scale=(1, 5), baseline="old").exit_status)
         nameless = refless.compare(without(rows, "annotator"), scale=(1, 5))
         assert pair.difference.error > nameless.comparison.pairs[0].difference.error
-    assert called <= 3
+    assert called <= 2
     assert gates <= {0, 4}
     many = rated_by("abcd", "efgh", gap=2.5)
     assert refless.compare(many, scale=(1, 5)).comparison.pairs[0].shown
