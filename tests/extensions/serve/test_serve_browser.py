@@ -655,13 +655,21 @@ def begin(browser: Any, link: str | None) -> None:
     until(browser, "document.getElementById('practice').classList.contains('hidden')")
 
 
-def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
-    """Rates what is shown; whether there is something, which a rater who is through asks by →."""
+def ask_again(browser: Any) -> None:
+    """Presses → until the service has answered: what the page then shows takes a mark away."""
     from selenium.webdriver.common.keys import Keys
 
-    if until(browser, f"{OVER} ? 'over' : {TEXT}") == "over":
+    mark = "document.getElementById('thanks').append(document.createElement('i'))"
+    browser.execute_script(mark)
+    while browser.execute_script("return document.querySelector('#thanks i')"):
         press(browser, Keys.ARROW_RIGHT)
-        time.sleep(0.2)
+        time.sleep(0.05)
+
+
+def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
+    """Rates what is shown; whether there is something, which a rater who is through asks by →."""
+    if until(browser, f"{OVER} ? 'over' : {TEXT}") == "over":
+        ask_again(browser)
         if browser.execute_script(f"return {OVER}"):
             return False
     text = browser.execute_script(f"return {TEXT}")
