@@ -401,25 +401,6 @@ def test_so_many_more_settle_it() -> None:
     assert more_to_settle(1.0, None, 1) is None
 
 
-@pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
-def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
-    """Looks after each of 10 to 300 differences of equal systems; 400 runs, standard error .011."""
-    rng = default_rng(5)
-    values = rng.integers(-2, 3, (400, 300)) if steps else rng.normal(size=(400, 300))
-    n = np.arange(1, 301)
-    means = np.cumsum(values, axis=1) / n
-    squares = np.cumsum(np.square(values), axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        errors = np.sqrt((squares / n - means**2) * n / (n - 1) / n)
-    wide = np.array([always_interval(0.0, 1.0, k, max(1, k - 1))[1] for k in n])
-    shown = (np.abs(means) > wide * errors)[:, 9:].any(axis=1)
-    assert shown.mean() <= 0.05
-    once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
-    assert (
-        once.mean() > 0.2
-    )  # what looking again and again does to an interval of one look
-
-
 @pytest.mark.usefixtures("looks_here")
 @pytest.mark.parametrize("apart", [0.0, 1.0])
 def test_agreement_of_raters_can_be_had_from_the_export(
