@@ -185,17 +185,6 @@ def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
     assert_allclose(values / unit, wanted, rtol=1e-3)
 
 
-def test_parameters() -> None:
-    """get_params, set_params and clone are scikit-learn's; changed parameters ask for a fit."""
-    from sklearn.base import clone
-
-    gp = GaussianProcess(max_sd=0.2, folds=3)
-    assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
-    gp.fit(RATED).set_params(tune_on=50)
-    with bad_usage("again"):
-        gp.estimate(as_outputs(FRESH))
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -209,12 +198,6 @@ def test_wrong_parameters(wrong: dict[str, object]) -> None:
     """A setting that cannot be honoured is refused."""
     with pytest.raises(UsageError):
         GaussianProcess(**wrong).fit(RATED)  # type: ignore[arg-type]
-
-
-def test_unfitted() -> None:
-    """Without a pool there is nothing to say."""
-    with bad_usage("fit"):
-        GaussianProcess().estimate(["text"])
 
 
 def test_nothing_is_known_of_unknown_words() -> None:
