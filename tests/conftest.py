@@ -56,6 +56,20 @@ def goals_are_planned_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def few_studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan rests on 40 simulated studies: what is read and said of it is the same."""
+    from refless.commands.next import plan, planning
+
+    share_reached = planning.share_reached
+
+    def by_few(goal: planning.Goal, ratings: int, seed: int, *_: int) -> float:
+        return share_reached(goal, ratings, seed, 40)
+
+    monkeypatch.setattr(planning, "share_reached", by_few)
+    monkeypatch.setattr(plan, "ratings_for", once(planning.ratings_for))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with rated texts and outputs."""

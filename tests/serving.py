@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain
+from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ RACE_SYSTEMS = 6
 RACE_ITEMS = 12
 RACE_LEVELS = (1, 1, 4, 4, 4, 4)  # the first two are rated lower than any other
 DATABASES = ("sqlite", "postgresql")
+PORTS = count(10_000 + os.getpid() * 64 % 20_000)  # below those of clients
 
 
 JOB = Job(
@@ -161,10 +162,11 @@ def begun(store: Store) -> tuple[int, dict[str, Any]]:
 
 
 def free_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    """A port on which nothing listens: none that another worker, or a client, is given."""
+    for port in PORTS:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            break
     return port
 
 

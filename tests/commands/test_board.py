@@ -220,7 +220,7 @@ def test_systems_that_nobody_compared() -> None:
 
 @pytest.mark.parametrize("spread", [0.0, 0.25])
 def test_simulated_boards(spread: float) -> None:
-    """Six systems, 40 votes a pair, 400 boards: intervals hold together; pairs shown.
+    """Six systems, 40 votes a pair, 200 boards: intervals hold together; pairs shown.
 
     The prototype showed 7.99 of 15 pairs if strengths lie .25 apart; of equal systems some pair is
     shown in at most .05.
@@ -229,7 +229,7 @@ def test_simulated_boards(spread: float) -> None:
     rng = default_rng(7)
     held = []
     counts = []
-    for _ in range(400):
+    for _ in range(200):
         result = strengths(drawn(rng, truth, 40))
         assert isinstance(result, Strengths)
         ends = result.intervals()

@@ -112,6 +112,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.usefixtures("few_studies")
 @pytest.mark.parametrize("name", RESULTS)
 def test_answer_and_picture(name: str) -> None:
     """At most twenty words and one picture with its caption; in a notebook they come first."""
@@ -158,6 +159,7 @@ def test_people_who_choose_alike_by_hand() -> None:
     assert "Two people choose alike in 90 %; luck gives 49 %." in result.card().rests
 
 
+@pytest.mark.usefixtures("few_studies")
 def test_a_plan_names_the_file() -> None:
     """The line that draws outputs has the file of the plan, and nothing of the plan."""
     card = refless.plan(rated(), scale=SCALE, within=0.5).card()

@@ -1,4 +1,4 @@
-"""The choice of texts to rate next, its promises, and that noise promises nothing."""
+"""The choice of texts to rate next, and its promises."""
 
 import math
 from dataclasses import replace
@@ -16,16 +16,13 @@ from refless.commands.next.sampling_design import (
     items_to_draw,
     outputs_to_draw,
     typical_error,
-    wanted,
 )
 from refless.data.design import Design
-from refless.data.human import pool_of
 from refless.data.records import Outputs, Residuals, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.comparing import Field, Pair, compared
 from refless.stats.intervals import student
-from refusals import bad_usage
 
 POOL = simulate(90, seed=11).pool
 RATED = np.arange(60)
@@ -33,23 +30,6 @@ OTHERS = np.arange(60, 90)
 FITTED = GaussianProcess(threads=1).fit(POOL.take(RATED))
 OUTPUTS = as_outputs(POOL.take(OTHERS))
 PAIR = ("careful", "hasty")
-
-
-def choices(outputs: Outputs, seed: int = 0):
-    """One choice for each goal."""
-    yield learn(FITTED, outputs, 8, seed)
-    yield draw(outputs_to_draw(FITTED, outputs), 8, seed, 0.1)
-    yield draw(items_to_draw(FITTED, outputs, PAIR), 4, seed, 0.1)
-
-
-def test_seed_decides_the_draw() -> None:
-    """The same seed, the same draw; another, another."""
-    for one, other, third in zip(
-        choices(OUTPUTS), choices(OUTPUTS), choices(OUTPUTS, 1), strict=True
-    ):
-        assert one.rows.tolist() == other.rows.tolist()
-        if one.goal != "learn":
-            assert one.rows.tolist() != third.rows.tolist()
 
 
 def test_copies_are_asked_once() -> None:
@@ -64,16 +44,6 @@ def test_copies_are_asked_once() -> None:
     assert len({twice.texts[i] for i in found.rows}) == 30
 
 
-def test_empty_outputs_teach_nothing() -> None:
-    """They are not asked; where there is nothing else, that is said."""
-    texts = ("", "  ", *OUTPUTS.texts[2:])
-    some = Outputs(ids=OUTPUTS.ids, texts=texts, sources=OUTPUTS.sources)
-    assert learn(FITTED, some, 30, 0).n == 28
-    empty = Outputs(ids=("1",), texts=("",), sources=("a",))
-    with bad_usage("every output is empty"):
-        learn(FITTED, empty, 1, 0)
-
-
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
     monkeypatch.setattr("refless.commands.next.active_learning.MOST", 10)
@@ -82,44 +52,6 @@ def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
     )
     assert len(first) == len(second) == 9
     assert first != second
-
-
-@pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(POOL.take(RATED))])
-def test_what_cannot_tell_leaves_it_to_chance(estimator) -> None:
-    """No rated texts, or an estimator without covariances: a random choice."""
-    found = learn(estimator, OUTPUTS, 6, 0)
-    assert (found.way, found.curve) == ("random", ())
-
-
-def test_without_rated_texts_nothing_is_promised() -> None:
-    """A random draw."""
-    for units in (outputs_to_draw(None, OUTPUTS), items_to_draw(None, OUTPUTS, PAIR)):
-        found = draw(units, 5, 0, wanted(None))
-        assert (found.way, found.curve, found.needed) == ("random", (), None)
-
-
-def test_ratings_of_one_number_promise_nothing() -> None:
-    """No errors, no spread."""
-    texts = [f"some text {i}" for i in range(30)]
-    fitted = GaussianProcess(threads=1).fit(pool_of(texts, [3.0] * 30, ids=texts))
-    for units in (
-        outputs_to_draw(fitted, OUTPUTS),
-        items_to_draw(fitted, OUTPUTS, PAIR),
-    ):
-        found = draw(units, 4, 0, 0.1)
-        assert (found.way, found.curve, found.needed) == ("random", (), None)
-
-
-def test_needed_is_the_least_number() -> None:
-    """One fewer is too few; where all are too few it is 0."""
-    units = outputs_to_draw(FITTED, OUTPUTS)
-    found = draw(units, 5, 0, 0.12)
-    assert (
-        units.half_width(found.needed)
-        <= 0.12
-        < units.half_width((found.needed or 0) - 1)
-    )
-    assert draw(units, 5, 0, 0.01).needed is None
 
 
 def test_half_width_by_hand() -> None:
@@ -131,15 +63,6 @@ def test_half_width_by_hand() -> None:
     assert replace(textbook, variance=9.0).half_width(10) == pytest.approx(
         student(9) * 3 / 10**0.5
     )
-
-
-def test_items_keep_their_answers_together() -> None:
-    """Both answers of an item follow each other."""
-    found = draw(items_to_draw(FITTED, OUTPUTS, PAIR), 4, 0, 0.1)
-    for k in range(0, len(found.rows), 2):
-        one, other = found.rows[k : k + 2]
-        assert OUTPUTS.items[one] == OUTPUTS.items[other]
-        assert {OUTPUTS.systems[one], OUTPUTS.systems[other]} == {*PAIR}
 
 
 def test_equal_answers_are_no_difference() -> None:
@@ -169,19 +92,10 @@ def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
         assert spread == pytest.approx(expected)
 
 
-def test_systems_without_a_common_item_are_refused() -> None:
-    """The error names both, and what tells items."""
-    apart = Outputs(
-        ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2")
-    )
-    with bad_usage(r"both 'x' and 'y'.*column item"):
-        items_to_draw(None, apart, ("x", "y"))
-
-
 def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
     """Systems by dice, compared by estimates: few items should show a difference in at most 5 %."""
     said = 0
-    for seed in range(40):
+    for seed in range(20):
         rng = default_rng(seed)
         pool = simulate(60, seed=seed).pool
         systems = tuple(
@@ -204,7 +118,7 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
         )
         pair = compared(field, fitted.residuals(), ["a", "b"]).pairs[0]
         said += 0 < pair.further <= 30
-    assert said <= 2
+    assert said <= 1
 
 
 def rated_in_part(
@@ -261,7 +175,7 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
 def test_promised_widths_come_true() -> None:
     """The half width of n drawn ratings is the promised one, on average over pools within 10 %."""
     ratios = []
-    for seed in range(12):
+    for seed in range(6):
         pool = simulate(150, seed=seed).pool
         fitted = GaussianProcess(threads=1).fit(pool.take(np.arange(60)))
         rest = pool.take(np.arange(60, 150))

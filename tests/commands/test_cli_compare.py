@@ -21,7 +21,6 @@ from command_line import (
     run,
     run_well,
     too_wide,
-    unnoted,
 )
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
@@ -91,25 +90,6 @@ def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None
     )
     assert "1 of 120 scores is -1" in ran.err
     assert "lie outside" not in run(*words, other).err
-
-
-def test_equal_systems_are_not_told_apart() -> None:
-    """No difference is shown, and how many rated items would show one like it."""
-    found = compared(partly(outputs(gap=0.0), 24), scale=(1, 5))
-    (pair,) = found.comparison.pairs
-    assert not pair.shown
-    assert "new leads by 0.21 points, but anything between" in str(found)
-    assert "would" in str(found)
-    assert [one.ranks for one in found.comparison.standings] == [(1, 2), (1, 2)]
-
-
-def test_rows_in_any_order() -> None:
-    """Shuffled rows, with and without ids and items: the same JSON."""
-    rows = partly(outputs(), 20)
-    mixed = [rows[i] for i in default_rng(5).permutation(len(rows))]
-    for names in ((), ("id",), ("id", "item")):
-        one, other = (compared(without(some, *names)) for some in (rows, mixed))
-        assert unnoted(one.to_dict()) == unnoted(other.to_dict())
 
 
 def test_own_ratings_are_held_out() -> None:
@@ -356,25 +336,6 @@ def test_several_systems() -> None:
     assert len(found.rows()) == 3
 
 
-def test_groups() -> None:
-    """Groups of items are drawn whole."""
-    rows = [{**row, "book": row["item"][:3]} for row in partly(outputs(), 24)]
-    assert compared(rows, group="book").comparison.pairs[0].powered.rated == 3
-
-
-def test_other_items() -> None:
-    """Systems that answered other items are compared as two samples, which is said."""
-    rows = [
-        {**row, "item": f"{row['system']}{row['item']}"}
-        for row in partly(outputs(), 24)
-    ]
-    found = compared(rows)
-    (pair,) = found.comparison.pairs
-    assert not pair.paired
-    assert (pair.both_rated, pair.one_rated) == (0, 48)
-    assert "no comparison in pairs" in str(found)
-
-
 def test_a_sheet_without_items() -> None:
     """Repeated rows count with those they repeat; with all rated, nothing is assumed of others."""
     rows = without(outputs(40), "id", "item")
@@ -456,14 +417,14 @@ def test_the_page(tmp_path: Path) -> None:
 def test_estimates_alone_hold() -> None:
     """Systems that texts say nothing of: intervals by estimates alone hold the true difference.
 
-    30 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
+    20 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
     difference is claimed in the wrong direction at most once.
     """
     rng = default_rng(8)
     texts = headlines(64)
     held = 0
     wrong = 0
-    for _ in range(30):
+    for _ in range(20):
         effects = rng.normal(size=8) * 0.5
         rows = [
             {"item": f"i{i}", "system": f"s{k}", "text": texts[int(rng.integers(64))]}
@@ -486,30 +447,8 @@ def test_estimates_alone_hold() -> None:
         )
         held += low <= true <= high
         wrong += pair.shown and pair.difference.value * (effects[1] - effects[0]) < 0
-    assert held >= 27
+    assert held >= 18
     assert wrong <= 1
-
-
-def test_equal_systems_are_seldom_told_apart() -> None:
-    """Six equal systems, 40 runs: any difference is shown in at most 5 of them (5 % would be 2).
-
-    What is called best, and every pair that is named, goes by Holm's correction.
-    """
-    rng = default_rng(4)
-    shown = 0
-    for _ in range(40):
-        item = rng.normal(size=30)
-        rows = [
-            {
-                "item": f"i{i}",
-                "system": f"s{k}",
-                "text": f"{i} {k}",
-                "rating": item[i] + noise,
-            }
-            for (i, k), noise in np.ndenumerate(rng.normal(size=(30, 6)))
-        ]
-        shown += any(pair.shown for pair in refless.compare(rows).comparison.pairs)
-    assert shown <= 5
 
 
 def rated_by(
@@ -544,7 +483,7 @@ def test_people_who_rated_one_system_each() -> None:
     """
     called = 0
     gates = set()
-    for seed in range(20):
+    for seed in range(10):
         rows = rated_by("abcd", "efgh", seed=seed)
         found = refless.compare(rows, scale=(1, 5), system=ORDER)
         (pair,) = found.comparison.pairs
@@ -554,7 +493,7 @@ def test_people_who_rated_one_system_each() -> None:
         gates.add(refless.gate(rows, scale=(1, 5), baseline="old").exit_status)
         nameless = refless.compare(without(rows, "annotator"), scale=(1, 5))
         assert pair.difference.error > nameless.comparison.pairs[0].difference.error
-    assert called <= 3
+    assert called <= 2
     assert gates <= {0, 4}
     many = rated_by("abcd", "efgh", gap=2.5)
     assert refless.compare(many, scale=(1, 5)).comparison.pairs[0].shown

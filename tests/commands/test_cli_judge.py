@@ -109,21 +109,6 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     assert too_wide(text) == []
 
 
-def test_rows_in_any_order(rated: Path, tmp_path: Path) -> None:
-    """The same file upside down gives the same JSON."""
-    flags = (
-        "--score-column",
-        "good",
-        "--score-column",
-        "bad",
-        *QUICK,
-        "--format",
-        "json",
-    )
-    other = jsonl(tmp_path / "other.jsonl", rows()[::-1])
-    assert run("judge", rated, *flags).found == run("judge", other, *flags).found
-
-
 def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
     """Ratings and scores are enough; a blank score is left out and counted."""
     bare = [{"rating": row["rating"], "good": row["good"]} for row in rows()]

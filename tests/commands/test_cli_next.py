@@ -395,6 +395,7 @@ def test_plan() -> None:
         assert 0.8 <= goal["reached"] < 0.9
 
 
+@pytest.mark.usefixtures("few_studies")
 def test_plan_on_a_scale() -> None:
     """Widths and differences are in the raters' units, and no rating fails."""
     words = ("next", "--plan", "--within", 0.2, "--difference", 0.4, "--format", "json")
@@ -424,6 +425,7 @@ def pilot_rows(ratings: list[int]) -> list[dict[str, object]]:
 PILOT = [1, 2, 3, 4, 5, 5, 4, 3, 4, 5] * 4
 
 
+@pytest.mark.usefixtures("few_studies")
 def test_plan_by_ratings(tmp_path: Path) -> None:
     """Rated rows tell the spread, in whatever order they are; --sd and the usual third do else."""
     words = ("--plan", *SCALE, "--format", "json")
@@ -444,6 +446,7 @@ def test_plan_by_ratings(tmp_path: Path) -> None:
     assert "standard deviation of 1.320, 33 % of the scale" in usual["assumed"]
 
 
+@pytest.mark.usefixtures("few_studies")
 def test_plan_by_verdicts(tmp_path: Path) -> None:
     """The share of passes is that of the rated rows, drawn to one half: (36 + 1) / (40 + 2)."""
     file = jsonl(tmp_path / "pilot.jsonl", pilot_rows(([1] * 9 + [0]) * 4))

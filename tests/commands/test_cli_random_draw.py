@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from command_line import headlines, json_of, run, run_well
+from command_line import NEIGHBORS, headlines, json_of, run, run_well
 from rows import csv_of, write
 
 Row = dict[str, object]
@@ -55,8 +55,8 @@ def written(path: Path, rows: Sequence[Row]) -> Path:
 
 def noted(command: str, *words: object) -> str:
     """The standard error of a command."""
-    flags = ("--goal", "compare", "-n", "5") if command == "next" else ()
-    flags = ("--resamples", "40") if command == "judge" else flags
+    flags = ("--resamples", "40") if command == "judge" else NEIGHBORS
+    flags += ("--goal", "compare", "-n", "5") if command == "next" else ()
     ran = run_well(command, *words, *SCORED, *flags)
     return ran.err
 

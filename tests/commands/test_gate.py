@@ -79,14 +79,13 @@ def test_what_would_decide() -> None:
 def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
 
-    Simulated: 24 undecided pilots of 30 rated items with differences as they usually are, .3 of
-    the standard deviation of items. .8 - 3 standard errors is .55.
+    Simulated: 16 undecided pilots of 30 rated items with differences as they usually are, .3 of
+    the standard deviation of items. .8 - 3 standard errors is .5.
     """
-    monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
     monkeypatch.setattr(as_if_same, "DRAWS", 2)  # of false alarms, which are not asked
     rng = default_rng(5)
     decided = []
-    while len(decided) < 24:
+    while len(decided) < 16:
         truth = rng.normal(0, 0.3)
         differences = rng.normal(truth, 1, 250).tolist()
         pilot = refless.gate(judged(differences, rated=30), baseline="v1", margin=0.2)
@@ -95,7 +94,7 @@ def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = judged(differences, rated=30 + pilot.further.count)
         later = refless.gate(rows, baseline="v1", margin=0.2)
         decided.append(later.gate.verdict != "undecided")
-    assert np.mean(decided) >= 0.55
+    assert np.mean(decided) >= 0.5
 
 
 def test_false_alarms() -> None:

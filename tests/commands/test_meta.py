@@ -252,7 +252,7 @@ def test_ten_random_metrics_have_no_best() -> None:
 def test_the_best_of_ten_is_named_in_one_of_twenty_at_most(together: int) -> None:
     """Of draws in which all ten are noise; their own intervals name one in a quarter of these."""
     named = np.zeros(2)
-    runs = 200
+    runs = 100
     n = 60
     for seed in range(runs):
         rng = default_rng(seed)

@@ -198,14 +198,14 @@ def answers(values: np.ndarray, plan: LookPlan) -> list[Answer]:
 
 
 def test_repeated_intervals_cover_at_all_looks() -> None:
-    """Student's t and ten looks from five items on: 600 studies, false alarms at most .07.
+    """Student's t and ten looks from five items on: 300 studies, false alarms at most .07.
 
-    The nominal .05 is known to a standard error of .009; intervals cover at all looks together.
+    The nominal .05 is known to a standard error of .013; intervals cover at all looks together.
     """
     plan = LookPlan.equal(10, 50, "pocock")
     rng = np.random.default_rng(5)
     alarms = []
-    for _ in range(600):
+    for _ in range(300):
         seen = answers(rng.standard_normal(50), plan)
         alarms.append(any(answer.p < 0.05 for answer in seen))
         inside = all(answer.interval[0] <= 0 <= answer.interval[1] for answer in seen)
@@ -214,12 +214,12 @@ def test_repeated_intervals_cover_at_all_looks() -> None:
 
 
 def test_estimates_after_a_stop_cover() -> None:
-    """Means of a few ratings, five looks: in 600 studies the interval covers in .93 or more."""
+    """Means of a few ratings, five looks: in 300 studies the interval covers in .93 or more."""
     plan = LookPlan.equal(5, 50, "pocock")
     rng = np.random.default_rng(6)
     covered = []
     above = []
-    for _ in range(600):
+    for _ in range(300):
         seen = answers(0.4 + rng.standard_normal(50), plan)
         stop = next(
             (k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1

@@ -390,11 +390,11 @@ def test_order_of_rows_changes_nothing(random: Any) -> None:
 def test_raters_and_units_were_drawn() -> None:
     """The interval of alpha holds the truth in 19 of 20 studies: here texts 1, rest 1, raters .25.
 
-    Of 100 simulated studies at least 88; 94 of 100 is the long-run share.
+    Of 50 simulated studies at least 43; 94 of 100 is the long-run share.
     """
     rng = default_rng(1)
     hits = 0
-    for _ in range(100):
+    for _ in range(50):
         values = (
             rng.normal(size=(30, 1))
             + 0.5 * rng.normal(size=5)
@@ -404,7 +404,7 @@ def test_raters_and_units_were_drawn() -> None:
         pool = pool_of([""] * 30, values.tolist(), annotators=[*"abcde"], items=items)
         low, high = rater_agreement(pool).alpha_interval.interval
         hits += low <= 1 / 2.25 <= high
-    assert hits >= 88
+    assert hits >= 43
 
 
 def test_a_gate_with_nothing_changed() -> None:

@@ -10,12 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.estimators import held_out
-from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.data import rating_noise
 from refless.estimators.gp.model import conditioned, estimated
-from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refusals import bad_usage
@@ -47,35 +44,6 @@ def test_intervals_hold_most_truths() -> None:
     assert ((found.low <= FRESH.human) & (FRESH.human <= found.high)).sum() >= 51
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    """A shuffled pool gives the same predictions and held-out estimates."""
-    order = default_rng(0).permutation(len(RATED))
-    shuffled = RATED.take(order)
-    outputs = as_outputs(FRESH)
-    assert_array_equal(
-        fitted().estimate(outputs).values, fitted(shuffled).estimate(outputs).values
-    )
-    groups = np.array([sorted(set(RATED.sources)).index(s) for s in RATED.sources])
-    ours = GaussianProcess().held_out(RATED, groups).values
-    assert_array_equal(
-        ours[order], GaussianProcess().held_out(shuffled, groups[order]).values
-    )
-
-
-def test_held_out_reads_no_rating_of_its_group() -> None:
-    """Whatever the ratings of one group are, that group's held-out estimates are the same."""
-    pool = RATED.take(np.arange(60))
-    groups = np.arange(60) // 6
-
-    def judged(values: list[list[float]]) -> np.ndarray:
-        made = pool_of(pool.texts, values, sources=pool.sources, ids=pool.ids)
-        return GaussianProcess().held_out(made, groups).values
-
-    ratings = [[value, value + 0.1] for value in pool.human.tolist()]
-    changed = [[90.0, -3.0 * i, 500.0] for i in range(6)] + ratings[6:]
-    assert_allclose(judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9)
-
-
 def test_held_out_intervals_hold_most_truths() -> None:
     """95 % intervals of held-out estimates hold 95 % of the ratings, by text and by source."""
     _, groups = np.unique(RATED.sources, return_inverse=True)
@@ -83,27 +51,6 @@ def test_held_out_intervals_hold_most_truths() -> None:
         found = GaussianProcess().held_out(RATED, held)
         inside = (found.low <= RATED.human) & (RATED.human <= found.high)
         assert inside.mean() >= 0.94
-
-
-def test_tied_texts_in_different_groups() -> None:
-    """Rows alike in text and rating but not in group or ratings do not let the order in."""
-    texts = [*RATED.texts[:20], *RATED.texts[:20]]
-    ratings = [[float(i % 5)] for i in range(20)] + [
-        [float(i % 5)] * (1 + i % 2) for i in range(20)
-    ]
-    groups = np.array([i % 7 for i in range(20)] + [7 + i % 3 for i in range(20)])
-    order = default_rng(2).permutation(40)
-    for estimator in (
-        GaussianProcess(),
-        BLEUNeighbors(max_fraction=1.0, min_neighbors=1),
-    ):
-        ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
-        shuffled = pool_of([texts[i] for i in order], [ratings[i] for i in order])
-        assert_allclose(
-            estimator.clone().held_out(shuffled, groups[order]).values,
-            ours[order],
-            atol=1e-9,
-        )
 
 
 def test_max_sd_abstains_where_it_is_uncertain() -> None:
@@ -208,17 +155,6 @@ def test_all_ratings_equal(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_allclose(GaussianProcess().held_out(pool).values, 3.0)
 
 
-def test_held_out_changes_nothing() -> None:
-    """A fitted estimator is held out on other texts and estimates as before."""
-    judged = fitted()
-    outputs = as_outputs(FRESH)
-    before = judged.estimate(outputs).values
-    other = held_out(judged, FRESH)
-    assert_array_equal(judged.estimate(outputs).values, before)
-    assert_array_equal(held_out("gp", FRESH).values, other.values)
-    assert len(judged.residuals()) == len(RATED)
-
-
 def test_duplicates_and_tiny_texts() -> None:
     """Equal texts with different ratings, one-letter texts and no words at all are no obstacle."""
     texts = ["same text"] * 10 + ["a", "b", "", "...", "x y"] + list(RATED.texts[:15])
@@ -249,25 +185,6 @@ def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
     assert_allclose(values / unit, wanted, rtol=1e-3)
 
 
-def test_folds_keep_groups_whole() -> None:
-    """Every group lies in one fold, and the folds are of about one size."""
-    groups = np.repeat(np.arange(40), 3)
-    fold = folds_of(groups, 5)
-    assert all(len(set(fold[groups == g].tolist())) == 1 for g in range(40))
-    assert np.bincount(fold).tolist() == [24] * 5
-
-
-def test_parameters() -> None:
-    """get_params, set_params and clone are scikit-learn's; changed parameters ask for a fit."""
-    from sklearn.base import clone
-
-    gp = GaussianProcess(max_sd=0.2, folds=3)
-    assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
-    gp.fit(RATED).set_params(tune_on=50)
-    with bad_usage("again"):
-        gp.estimate(as_outputs(FRESH))
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -281,12 +198,6 @@ def test_wrong_parameters(wrong: dict[str, object]) -> None:
     """A setting that cannot be honoured is refused."""
     with pytest.raises(UsageError):
         GaussianProcess(**wrong).fit(RATED)  # type: ignore[arg-type]
-
-
-def test_unfitted() -> None:
-    """Without a pool there is nothing to say."""
-    with bad_usage("fit"):
-        GaussianProcess().estimate(["text"])
 
 
 def test_nothing_is_known_of_unknown_words() -> None:

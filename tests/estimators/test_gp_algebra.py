@@ -23,7 +23,7 @@ from refless.estimators.gp.likelihood import (
 )
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.minimum import Local
-from refless.stats.posterior import Exact, exact
+from refless.stats.posterior import exact
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -69,31 +69,6 @@ def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
     assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
     assert_allclose(values, shares @ y, atol=1e-9)
     assert_allclose(variances, errors, atol=1e-9)
-
-
-@settings(max_examples=10, deadline=None)
-@given(SEEDS)
-def test_same_mean_and_variance_as_scikit_learn(seed: int) -> None:
-    """A constant kernel of huge variance in scikit-learn is our unknown mean (limit 1e6)."""
-    from sklearn.gaussian_process import GaussianProcessRegressor
-    from sklearn.gaussian_process.kernels import PairwiseKernel
-
-    kernel, noise, y = problem(seed)
-    n = len(y)
-    rows = np.arange(len(kernel))[:, None].astype(float)
-
-    def precomputed(a: FloatArray, b: FloatArray, gamma: float = 1.0) -> float:
-        return float(kernel[int(a[0]), int(b[0])] + 1e6)
-
-    peer = GaussianProcessRegressor(
-        PairwiseKernel(metric=precomputed), alpha=noise, optimizer=None
-    ).fit(rows[:n], y)
-    means, deviations = peer.predict(rows[n:], return_std=True)
-    ours, variances = exact(kernel[:n, :n].copy(), noise, y).predict(
-        kernel[n:, :n], np.diag(kernel)[n:]
-    )
-    assert_allclose(ours, means, atol=1e-5)
-    assert_allclose(variances, deviations**2, atol=1e-5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -206,7 +181,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     assert found == pytest.approx(constants - density)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("blocks", [[], blocks_of(np.arange(40) % 9)])
 def test_the_search_ends_as_low_as_scipy(seed: int, blocks: list[IntArray]) -> None:
     """L-BFGS-B, run to convergence from the same start: likelihood and what is left out."""
@@ -234,18 +209,3 @@ def test_the_search_ends_as_low_as_scipy(seed: int, blocks: list[IntArray]) -> N
     least = scipy.fun
     reached = loss(found.parameters).value
     assert reached <= least + 2e-6 * abs(least)
-
-
-def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
-    """Ratings drawn from one kernel give it the weight and leave the other near 0."""
-    rng = default_rng(4)
-    n = 200
-    a = rng.normal(size=(n, 1))
-    b = rng.normal(size=(n, 1))
-    one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
-    y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
-    y += 0.3 * rng.normal(size=n)
-    kernels = np.stack([one, other])
-    found = fitted_amplitudes(kernels, (y - y.mean()) / y.std(), np.zeros(n))
-    assert found.weights[0] > 10 * found.weights[1]
-    assert isinstance(exact(one.copy(), np.ones(n), y), Exact)

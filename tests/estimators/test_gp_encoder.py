@@ -190,15 +190,6 @@ def test_relevance_is_seen(model: str) -> None:
     assert_array_equal(again.estimate(as_outputs(fresh)).values, seen)
 
 
-def test_the_order_of_rows_does_not_matter(model: str) -> None:
-    """Up to the rounding of the encoder's numbers."""
-    pool = relevant(model, 40)
-    order = np.random.default_rng(1).permutation(len(pool))
-    one = GaussianProcess(encoder=model).held_out(pool).values[order]
-    other = GaussianProcess(encoder=model).held_out(pool.take(order)).values
-    assert_allclose(one, other, atol=1e-5)
-
-
 def test_without_sources_texts_alone_are_compared(model: str) -> None:
     """Neither sources nor relevance are among the kernels; the signature names the encoder."""
     pool = relevant(model, 30)

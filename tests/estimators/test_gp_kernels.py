@@ -18,7 +18,6 @@ from refless.estimators.gp.kernels import (
     SOURCE,
     SOURCE_MEANING,
     TEXT,
-    WIDTH,
     LearnedKernel,
     score_kernels,
 )
@@ -194,26 +193,6 @@ def test_terms_by_hand() -> None:
     assert masked == ["@", "like", "@", "@ like", "like @"]
     runs = STRINGS["letters"]("語" * 100, "")  # a text without blanks is one word
     assert (runs.count("語" * 3), runs.count("語" * 5)) == (98, 96)
-
-
-def test_bells_and_trends_by_hand() -> None:
-    """Scores 1, 2, 2, 4 are -r, 0, 0, r by ranks, r the root of 2; a score of 9 is one of 4.
-
-    Of all together the bell and the line are of standardised scores.
-    """
-    scores = np.array([[1.0], [2.0], [2.0], [4.0]])
-    rated = inputs_of(list("abcd"), (), scores=scores, score_names=("s",))
-    new = inputs_of(["e", "f"], (), scores=np.array([[9.0], [NAN]]), score_names=("s",))
-    linear, plain, mean = learned(rated, score_kernels(["s"])).values()
-    root = np.sqrt(2)
-    products = np.outer([root, 0], [-root, 0, 0, root])
-    assert_allclose(values(linear, new, rated), products)
-    spread = np.std([1, 2, 2, 4])
-    places = np.array([4.0, 0.0])  # 9 is 6.2 deviations from the mean, of which 4 count
-    known = (scores[:, 0] - 2.25) / spread
-    gaps = np.subtract.outer(places, known) / WIDTH
-    assert_allclose(values(plain, new, rated), np.exp(-(gaps**2) / 2), atol=1e-12)
-    assert_allclose(values(mean, new, rated), np.outer(places, known), atol=1e-12)
 
 
 def test_numbers_of_the_surface_by_hand() -> None:

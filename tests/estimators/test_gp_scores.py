@@ -13,7 +13,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.human import pool_of
-from refless.data.records import Outputs, RatedPool, as_outputs, scored
+from refless.data.records import RatedPool, as_outputs, scored
 from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, learned, score_kernels
@@ -99,70 +99,6 @@ def test_signatures_name_the_scores() -> None:
     assert "score " not in str(silent.signature(pool).get("k"))
     assert silent.signature().get("scores") == "no"
     assert GaussianProcess().signature().get("scores") is None
-
-
-def test_without_scores_it_is_as_if_there_were_none() -> None:
-    """To the last digit."""
-    pool = judged(40)
-    silent = GaussianProcess(use_scores=False)
-    plain = GaussianProcess().held_out(pool.with_scores(()))
-    assert_array_equal(silent.held_out(pool).values, plain.values)
-
-
-def test_order_of_rows_and_columns() -> None:
-    """Neither changes a digit, with equal texts that have other scores, held out and fresh."""
-    pool = judged(40, other=default_rng(0).integers(0, 3, 40).astype(np.float64))
-    texts = (*pool.texts[:35], *pool.texts[:5])
-    pool = replace(
-        pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=()
-    )
-    order = default_rng(2).permutation(40)
-    mixed = pool.take(order)
-    fresh = judged(60, seed=9, other=np.arange(60.0) % 3).take(np.arange(40, 60))
-    ours, theirs = (GaussianProcess().fit(one) for one in (pool, mixed))
-    assert ours.signature() == theirs.signature()
-    outputs = as_outputs(fresh)
-    assert_array_equal(ours.estimate(outputs).values, theirs.estimate(outputs).values)
-    held = GaussianProcess().held_out(pool).values
-    assert_array_equal(held[order], GaussianProcess().held_out(mixed).values)
-    turned = scored({"other": pool.scores[:, 1], "judge": pool.scores[:, 0]})
-    assert turned["score_names"] == pool.score_names
-    assert_array_equal(turned["scores"], pool.scores)
-
-
-def test_equal_texts_with_other_scores_have_their_own_estimates() -> None:
-    """The judge's score tells them apart."""
-    gp = GaussianProcess().fit(judged(80))
-    three = Outputs(
-        ids=("1", "2", "3"),
-        texts=("The food is fine.",) * 3,
-        sources=("food",) * 3,
-        **scored({"judge": [-0.9, -0.1, None]}),
-    )
-    good, bad, unknown = gp.estimate(three).values
-    assert good > unknown > bad
-
-
-@pytest.mark.parametrize("column", [[3.0] * 50, [None] * 50])
-def test_constant_and_missing_scores_change_nothing(column: list[float | None]) -> None:
-    """A judge that always says the same, or nothing, cannot help; there are estimates for all."""
-    plain = simulate(50, seed=2).pool
-    pool = replace(plain, **scored({"judge": column}))
-    wanted = GaussianProcess().held_out(plain).values
-    assert_array_equal(GaussianProcess().held_out(pool).values, wanted)
-    mixed = replace(as_outputs(plain), **scored({"judge": [None, 7.0] * 25}))
-    assert GaussianProcess().fit(pool).estimate(mixed).defined.all()
-
-
-def test_one_judge_copied_twice() -> None:
-    """Says what it says once."""
-    pool = judged(60)
-    twice = replace(
-        pool, **scored({"judge": pool.scores[:, 0], "again": pool.scores[:, 0]})
-    )
-    once, both = (GaussianProcess().held_out(one).values for one in (pool, twice))
-    assert spearman(once, both) > 0.99
-    assert_allclose(once, both, atol=0.05)
 
 
 @pytest.mark.parametrize("most", [5_000, 25])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sklearn.base
 from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from numpy.testing import assert_allclose
 
 from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
-from refless.estimators import ESTIMATORS
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels import kernel_of
 from refless.metrics.kernels.bleu import bleu_star
@@ -113,35 +111,6 @@ def test_held_out_equals_refitting_without_the_group(
             assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
 
 
-@given(RATED, SETTINGS, st.data())
-def test_the_order_of_rows_changes_nothing(
-    rows: list[tuple[str, list[int]]], chosen: dict[str, Any], data: st.DataObject
-) -> None:
-    """Neither held-out estimates nor predictions nor the signature."""
-    pool = pool_from(rows)
-    order = np.array(data.draw(st.permutations(range(len(rows)))))
-    one, other = (BLEUNeighbors(**chosen) for _ in range(2))
-    same(one.held_out(pool), other.held_out(pool.take(order)))
-    one.fit(pool)
-    other.fit(pool.take(order))
-    same(one.estimate(pool.texts), other.estimate(pool.texts))
-    assert one.signature() == other.signature()
-
-
-@given(RATED, SETTINGS)
-def test_the_size_counts_after_hold_out(
-    rows: list[tuple[str, list[int]]], chosen: dict[str, Any]
-) -> None:
-    """Equal to refits, each without its own text."""
-    pool = pool_from(rows)
-    found = BLEUNeighbors(**chosen).held_out(pool)
-    for row in range(len(pool)):
-        rest = pool.take(np.delete(np.arange(len(pool)), row))
-        alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
-        assert found.reasons[row] == alone.reasons[0]
-        assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
-
-
 def copies(n: int) -> list[str]:
     """A text n times, among 100 rated texts."""
     return ["the fox"] * n + ["0123456789"] * (100 - n)
@@ -158,19 +127,6 @@ def test_the_upper_bound_is_real_valued(
     model = BLEUNeighbors(max_fraction=fraction).fit(copies(neighbors), [1.0] * 100)
     found = model.estimate(["the fox"])
     assert (found.support.tolist(), found.reasons) == ([neighbors], (reason,))
-
-
-@pytest.mark.parametrize(
-    ("least", "reason"), [(5, ""), (6, "too-few"), (0, ""), (1, "")]
-)
-def test_the_lower_bound_is_inclusive(least: int, reason: str) -> None:
-    """Five neighbours are enough for a = 5."""
-    found = (
-        BLEUNeighbors(min_neighbors=least)
-        .fit(copies(5), [1.0] * 100)
-        .estimate(["the fox"])
-    )
-    assert found.reasons == (reason,)
 
 
 def test_reasons_and_their_precedence() -> None:
@@ -219,17 +175,6 @@ def test_pools_with_nothing_to_learn_from() -> None:
     one = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(["the fox"], [4.0])
     assert one.estimate(["the fox"]).values.tolist() == [4.0]
     assert len(one.residuals()) == 0
-
-
-def test_equal_ratings_and_duplicates() -> None:
-    """Ratings that are all equal come out as they are; every duplicate counts."""
-    model = BLEUNeighbors(min_neighbors=3, max_fraction=1.0)
-    assert set(
-        model.fit(copies(40), [0.1] * 100).estimate(["the fox", "0123"]).values
-    ) == {0.1}
-    model.fit(["the fox"] * 3 + ["a dog"], [1.0, 2.0, 6.0, 5.0])
-    found = model.estimate(["the fox"])
-    assert (found.values.tolist(), found.support.tolist()) == ([3.0], [3])
 
 
 def test_units_follow_the_pool() -> None:
@@ -338,24 +283,6 @@ def test_explanations_of_abstentions() -> None:
         BLEUNeighbors().fit(["a"], [1]).explain(
             Outputs(ids=("a", "b"), texts=("a", "b"))
         )
-
-
-def test_parameters_the_way_of_scikit_learn() -> None:
-    """get_params, set_params and clone, ours and scikit-learn's."""
-    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4").fit(
-        copies(5), [1.0] * 100
-    )
-    for copy in (model.clone(), sklearn.base.clone(model)):
-        assert copy.get_params() == model.get_params()
-        with bad_usage("fit a rated pool first"):
-            copy.estimate(["abcd"])
-    assert model.set_params(tau=None).threshold == 0.08
-    with bad_usage("no parameter 'taus'"):
-        model.set_params(taus=0.1)
-    with bad_usage("tau must be from 0 to 1"):
-        model.set_params(tau=2.0)
-    assert model.tau is None
-    assert ESTIMATORS["bleu-neighbors"] is BLEUNeighbors
 
 
 def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:

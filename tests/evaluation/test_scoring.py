@@ -5,8 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from records import estimates_of
@@ -43,32 +41,6 @@ def test_nothing_to_score() -> None:
         assert math.isnan(found.overall.mean)
         assert found.overall.n_scored == 0
     assert math.isnan(score([]).overall.coverage)
-
-
-@given(
-    st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=1, max_size=30),
-    st.randoms(),
-)
-def test_order_does_not_matter(values: list[float], random: object) -> None:
-    """The same estimates in another order give equal numbers, to the last bit."""
-    mixed = list(values)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    first = score(values).overall
-    second = score(mixed).overall
-    assert repr(first) == repr(second)
-    if first.n_scored:
-        assert first.mean_interval[0] <= first.mean_interval[1]
-
-
-def test_seed() -> None:
-    """The mean does not hang on it, the interval does."""
-    values = [0.1, 0.4, 0.45, 0.8, 0.9]
-    assert score(values, seed=0).overall == score(values, seed=0).overall
-    assert (
-        score(values, seed=0).overall.mean_interval
-        != score(values, seed=1).overall.mean_interval
-    )
-    assert score(values, seed=0).overall.mean == score(values, seed=1).overall.mean
 
 
 def test_intervals_stay_on_the_scale() -> None:

@@ -205,21 +205,6 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert_same_outcome(outcome(threads=2), wanted)
 
 
-@given(st.permutations(range(len(RATED))), st.permutations(range(12)))
-def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) -> None:
-    """Neither that of rated texts nor that of outputs; integer sums are exact in any order."""
-    taus = np.array([0.08, 0.3])
-    texts = OUTPUTS[:12]
-    wanted = sums_of(PreparedBleu.build(RATED, Shape()), texts, VALUES, taus)
-    prepared = PreparedBleu.build([RATED[i] for i in rows], Shape())
-    found = sums_of(prepared, [texts[i] for i in outputs], VALUES[rows], taus)
-    same(found, Sums(wanted.counts[outputs], wanted.sums[outputs]))
-    near = prepared.similarities(texts)
-    assert np.array_equal(
-        near, PreparedBleu.build(RATED, Shape()).similarities(texts)[:, rows]
-    )
-
-
 def test_a_failure_in_a_thread_is_raised() -> None:
     """Not swallowed."""
 

@@ -30,7 +30,6 @@ from refless.registry.dialect import command_line
 from refless.registry.errors import RefLessError
 from refless.report.result import Result
 from refusals import bad_input, bad_usage
-from rows import Frame, columns_of
 
 QUICK = 60  # resamples
 
@@ -203,36 +202,22 @@ def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> Non
     ]
 
 
-def framed(rows: list[dict[str, Any]]) -> Frame:
-    return Frame(columns_of(rows))
-
-
-@pytest.mark.parametrize("kind", [list, framed, str], ids=lambda k: k.__name__)
-def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
-    """A path, dicts and a data frame give the object of the file."""
-
-    def given(name: str, rows: list[dict[str, Any]]) -> Any:
-        return kind(folder / name) if kind is str else kind(rows)
-
-    rated = given("rated.jsonl", rated_rows())
-    outputs = given("outputs.jsonl", output_rows())
+def test_rows_in_memory(folder: Path) -> None:
+    """Dicts give the object of the file; `validate` and `judge` have all that holds rows."""
+    files = str(folder / "outputs.jsonl"), folder / "rated.jsonl"
+    rows = output_rows(), rated_rows()
     one = {"estimator": "bleu-neighbors", "scale": (1, 5)}
-    found = refless.validate(rated, group="source", **one)
-    of_file = refless.validate(folder / "rated.jsonl", group="source", **one)
-    assert unnoted(found.to_dict()) == unnoted(of_file.to_dict())
-    found = refless.score(outputs, rated, **one)
-    of_files = refless.score(folder / "outputs.jsonl", folder / "rated.jsonl", **one)
-    assert unnoted(found.to_dict()) == unnoted(of_files.to_dict())
-    if kind is not str:
-        assert found.command == (
-            "refless score FILE --rated FILE --estimator bleu-neighbors --scale 1 5"
-        )
-        assert "from 'text'" in found.notes[0]
-    found = refless.explain(rated=rated, id="o03", outputs=outputs, **one)
-    explained = refless.explain(
-        rated=folder / "rated.jsonl", id="o03", outputs=folder / "outputs.jsonl", **one
+    found = refless.score(*rows, **one)
+    assert unnoted(found.to_dict()) == unnoted(refless.score(*files, **one).to_dict())
+    assert found.command == (
+        "refless score FILE --rated FILE --estimator bleu-neighbors --scale 1 5"
     )
-    assert unnoted(found.to_dict()) == unnoted(explained.to_dict())
+    assert "from 'text'" in found.notes[0]
+    explained, of_files = (
+        refless.explain(rated=rated, id="o03", outputs=outputs, **one)
+        for outputs, rated in (rows, files)
+    )
+    assert unnoted(explained.to_dict()) == unnoted(of_files.to_dict())
 
 
 def test_pools(folder: Path) -> None:

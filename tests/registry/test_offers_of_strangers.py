@@ -28,14 +28,12 @@ BROKEN = {  # how: (group, entry, code of the module, what the note says)
         "import nowhere",
         "nowhere",
     ),
-    "code fails": ("commands", "mine2 = stranger.it:IT", "1 / 0", "ZeroDivisionError"),
     "it exits": (
         "commands",
         "mine2 = stranger.it:IT",
         "raise SystemExit(3)",
         "SystemExit: 3",
     ),
-    "no syntax": ("commands", "mine2 = stranger.it:IT", "def", "SyntaxError"),
     "no such name": ("commands", "mine2 = stranger.it:IT", "", "no attribute 'IT'"),
     "no module": ("commands", "mine2 = stranger.it.more:IT", "", "stranger.it.more"),
     "no command": (

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from records import estimates_of
-from refless.data.records import Outputs, Residuals, numbered
-from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import (
     GroupSums,
     group_effects,
@@ -124,55 +120,3 @@ def test_effects_have_the_unit_of_the_errors(scale: float) -> None:
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""
     assert group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels) == {}
-
-
-def world(
-    rng: np.random.Generator, systems: dict[str, float], n: int
-) -> tuple[Scored, float]:
-    """n outputs of system `new`, whose errors share its effect and those of 10 sources."""
-
-    def errors(name: str, sources: np.ndarray, size: int) -> np.ndarray:
-        return (
-            systems[name]
-            + sources[np.arange(size) % len(sources)]
-            + rng.normal(0, 0.1, size)
-        )
-
-    rated = [name for name in systems if name != "new" or n % 2]
-    own = rng.normal(0, 0.1, size=40)
-    values = np.concatenate([errors(name, own, 80) for name in rated])
-    residuals = Residuals(
-        values=values - values.mean(),
-        afar=values - values.mean(),
-        systems=tuple(name for name, _ in product(rated, range(80))),
-        sources=tuple(f"s{i % 40}" for _, i in product(rated, range(80))),
-    )
-    estimate = rng.normal(0.5, 0.1, size=n)
-    human = estimate + errors("new", rng.normal(0, 0.1, size=10), n) - values.mean()
-    outputs = Outputs(
-        ids=numbered(n),
-        texts=("x",) * n,
-        systems=("new",) * n,
-        sources=tuple(f"t{i % 10}" for i in range(n)),
-    )
-    return scored(outputs, estimates_of(estimate), residuals, resamples=200), float(
-        human.mean()
-    )
-
-
-@pytest.mark.parametrize(
-    "n", [50, 51]
-)  # an odd number: the system is among the rated ones
-def test_intervals_of_systems_hold(n: int) -> None:
-    """At least 95 times in 100 (here 60 runs, 3 misses and binomial slack)."""
-    rng = np.random.default_rng(n)
-    inside = 0
-    for _ in range(60):
-        systems = dict(
-            zip(["a", "b", "c", "d", "e", "new"], rng.normal(0, 0.15, 6), strict=True)
-        )
-        found, human = world(rng, systems, n)
-        low, high = found.systems["new"].mean_interval
-        inside += low <= human <= high
-        assert low <= found.systems["new"].mean <= high
-    assert inside >= 54

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from refless.stats import intervals
@@ -81,18 +79,6 @@ def test_conformal_radius_covers():
     draws = rng.standard_t(3, size=(2_000, 40))
     inside = [abs(row[-1]) <= conformal_radius(row[:-1]) for row in draws]
     assert np.mean(inside) > 0.935
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 60), m=st.integers(2, 60))
-def test_mean_interval_does_not_depend_on_order(seed, n, m):
-    """Shuffled estimates and residuals give the same interval, bit for bit."""
-    rng = default_rng(seed)
-    estimates = rng.random(n)
-    residuals = rng.normal(size=m)
-    first = mean_interval(estimates, residuals, default_rng(0), 100)
-    shuffled = rng.permutation(estimates), rng.permutation(residuals)
-    assert mean_interval(*shuffled, default_rng(0), 100) == first
 
 
 def test_mean_interval_equals_its_normal_limit(monkeypatch):

@@ -56,7 +56,7 @@ def same(found: list[dict[str, Any]], told: list[dict[str, Any]]) -> bool:
     return found == [pytest.approx(row, abs=1e-12) for row in told]
 
 
-@pytest.mark.parametrize("size", [1, 3, 5, 64, 65, 200])
+@pytest.mark.parametrize("size", [1, 64, 65])
 def test_as_score_says(model: Path, size: int) -> None:
     """However rows are dealt; a row without a text is `bad-row`."""
     estimator = refless.load(model)

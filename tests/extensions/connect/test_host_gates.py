@@ -284,15 +284,16 @@ def test_host_promptfoo_gate(tmp_path: Path) -> None:
     assert codes == [0, 4, 3]
 
 
-@RUNS
-def test_pytest_plugin(verdict: str, tmp_path: Path) -> None:
+def test_pytest_plugin(tmp_path: Path) -> None:
     """The fixture passes, skips or fails a test, with the sentence."""
-    (tmp_path / "evals.json").write_text(json.dumps(rows_of(v1="", v2=verdict)))
+    for verdict in SHIFTS:
+        (tmp_path / verdict).write_text(json.dumps(rows_of(v1="", v2=verdict)))
     (tmp_path / "test_release.py").write_text(
         "import pytest\n\n\n"
+        f'@pytest.mark.parametrize("evals", {[*SHIFTS]})\n'
         '@pytest.mark.refless(baseline="v1")\n'
-        "def test_release(refless):\n"
-        '    assert refless("evals.json").exit_status == 0\n'
+        "def test_release(refless, evals):\n"
+        "    assert refless(evals).exit_status == 0\n"
     )
     plugin = "refless.extensions.connect.pytest_plugin"
     words = ["-q", "-rsf", "--strict-markers", "-p", "no:cacheprovider"]
@@ -304,9 +305,9 @@ def test_pytest_plugin(verdict: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    outcome = {"passed": "1 passed", "undecided": "1 skipped", "failed": "1 failed"}
-    assert outcome[verdict] in done.stdout, done.stdout + done.stderr
-    if verdict != "passed":
+    counts = "1 failed, 1 passed, 1 skipped"
+    assert counts in done.stdout, done.stdout + done.stderr
+    for verdict in ("undecided", "failed"):
         assert f"Gate {verdict}: " in done.stdout
 
 

@@ -7,8 +7,6 @@ from itertools import chain, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from command_line import run
 from refless.data.records import Outputs
@@ -81,15 +79,6 @@ def test_shape_of_what_is_mined() -> None:
         assert [c.kind for c in own[1:-1]] == ["mined"] * 15
         assert len({c.response for c in own}) == len(own)
         assert {(c.context, c.message) for c in own} == {(seed.context, seed.message)}
-
-
-@settings(max_examples=20)
-@given(seed=st.integers(0, 10**6))
-def test_order_of_the_corpus_leaves_no_trace(seed) -> None:
-    """Ties go by text; shuffled triples give the same references."""
-    corpus = triples(30, seed)
-    shuffled = random.Random(seed).sample(corpus, len(corpus))
-    assert mine(corpus[:2], corpus, 4) == mine(corpus[:2], shuffled, 4)
 
 
 def test_nothing_alike_mines_nothing() -> None:

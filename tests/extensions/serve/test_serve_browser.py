@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,12 @@ from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
 from refless.data.rows import rows_of
-from serving import (
-    DATABASES,
-    HOSTILE,
-    RACE_ITEMS,
-    cut_off,
-    free_port,
-    race_in,
-    race_rating,
-    race_service,
-)
+from serving import DATABASES, HOSTILE, cut_off, free_port
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-ITEMS = 60
+ITEMS = 24
 
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and DRIVER),
@@ -133,8 +123,8 @@ def browsers(
 
 
 def until(browser: Any, script: str, wanted: Callable[[Any], bool] = bool) -> Any:
-    """The value of a script, as soon as it is the wanted one."""
-    for _ in range(400):
+    """The value of a script, as soon as it is the wanted one, within two minutes or more."""
+    for _ in range(2_400):
         found = browser.execute_script(f"return {script}")
         if wanted(found):
             return found
@@ -191,7 +181,7 @@ def project_in(folder: Path, text: str) -> tuple[str, ...]:
     return ("--project", str(project), "--database", str(folder / "ratings.sqlite"))
 
 
-def test_sixty_items_by_three_raters(
+def test_items_by_three_raters(
     links: dict[str, str], browsers: Callable[[int], Any], outputs: Path
 ) -> None:
     """Keyboard alone, wide and narrow; exported, `validate` reads the same ratings."""
@@ -200,7 +190,7 @@ def test_sixty_items_by_three_raters(
     narrow = browsers(390)
     owner.get(links["owner"])
     given: dict[str, dict[str, int]] = {}
-    for name, browser, n in (("r01", wide, 25), ("r02", narrow, 25)):
+    for name, browser, n in (("r01", wide, 10), ("r02", narrow, 10)):
         browser.get(links[name])
         given[name] = rate(browser, n)
         assert browser.execute_script(
@@ -219,7 +209,7 @@ def test_sixty_items_by_three_raters(
     until(
         owner,
         "document.getElementById('state').textContent",
-        lambda s: "60 of 60 items" in s,
+        lambda s: "24 of 24 items" in s,
     )
     until(
         owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4
@@ -665,13 +655,21 @@ def begin(browser: Any, link: str | None) -> None:
     until(browser, "document.getElementById('practice').classList.contains('hidden')")
 
 
-def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
-    """Rates what is shown; whether there is something, which a rater who is through asks by →."""
+def ask_again(browser: Any) -> None:
+    """Presses → until the service has answered: what the page then shows takes a mark away."""
     from selenium.webdriver.common.keys import Keys
 
-    if until(browser, f"{OVER} ? 'over' : {TEXT}") == "over":
+    mark = "document.getElementById('thanks').append(document.createElement('i'))"
+    browser.execute_script(mark)
+    while browser.execute_script("return document.querySelector('#thanks i')"):
         press(browser, Keys.ARROW_RIGHT)
-        time.sleep(0.2)
+        time.sleep(0.05)
+
+
+def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
+    """Rates what is shown; whether there is something, which a rater who is through asks by →."""
+    if until(browser, f"{OVER} ? 'over' : {TEXT}") == "over":
+        ask_again(browser)
         if browser.execute_script(f"return {OVER}"):
             return False
     text = browser.execute_script(f"return {TEXT}")
@@ -682,7 +680,7 @@ def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
 
 def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
     """Outputs, the flags of a project, and the key that a careful rater presses for each text."""
-    pool = simulate(36, seed=2).pool
+    pool = simulate(24, seed=2).pool
     rows = rows_of(pool)
     values = (round(1 + 4 * value) for value in pool.human.tolist())
     keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
@@ -772,7 +770,7 @@ def test_a_whole_project(
         until(
             owner,
             "document.getElementById('state').textContent",
-            lambda s: "36 of 36" in s,
+            lambda s: "24 of 24" in s,
         )
         results = until(owner, RESULTS, lambda text: "careless" in text)
         assert "r03 may be careless: gives the same answer" in results
@@ -787,7 +785,7 @@ def test_a_whole_project(
         tab_to(owner, "#search")
         press(owner, "r03: 3")
         rows = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
-        assert 0 < owner.execute_script(f"return {rows}") < 36
+        assert 0 < owner.execute_script(f"return {rows}") < 24
         acts = export_of(owner, "events.jsonl")
         rated = export_of(owner, "ratings.jsonl")
     check_acts(acts, {row["id"]: row["text"] for row in rated}, keys)
@@ -1015,7 +1013,7 @@ def test_what_is_refused_stays_in_the_browser(
         assert browser.execute_script(f"return {WAITING}") == 1
 
 
-@pytest.mark.parametrize("scale", ["1 5", "0 1", "-5 5"])
+@pytest.mark.parametrize("scale", ["0 1", "-5 5"])
 def test_no_button_is_easier_to_press(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any], scale: str
 ) -> None:
@@ -1047,55 +1045,3 @@ def test_no_button_is_easier_to_press(
                 <= width
             )
             browser.delete_all_cookies()
-
-
-def test_a_race_that_is_killed(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
-    """Three raters by keyboard; two of six systems are dropped; the certificate verifies.
-
-    The service is killed after the first look, and raters go on, on the pages that they have.
-    """
-    rows, words = race_in(tmp_path)
-    by_text = {row["text"]: row for row in rows}
-    service = race_service(words)
-    base = f"http://127.0.0.1:{service.port}"
-    results = "document.getElementById('results').innerText"
-
-    def rate_in_turn(raters: list[Any], n: int) -> None:
-        for rater in islice(cycle(raters), n):
-            rate(rater, 1, lambda text: race_rating(by_text[text]))
-
-    service.start()
-    try:
-        owner = browsers(1200)
-        owner.get(base + service.links["owner"])
-        raters = [browsers(width) for width in (390, 768, 1440)]
-        for number, rater in enumerate(raters, start=1):
-            rater.get(f"{base}{service.links[f'rater r{number:02}']}")
-            rater.execute_script(SLOWER)
-        rate_in_turn(raters, len(rows) // 2)
-        patiently(owner, results, "4 of 6 systems are left")
-        assert owner.execute_script(f"return {results}").count("dropped at look 1") == 2
-        service.kill()
-        service.start()
-        owner.get(base + service.links["owner"])
-        rate_in_turn(raters, 4 * RACE_ITEMS // 2 + 6)  # some were on a screen
-        patiently(owner, results, "The round has ended: best known.")
-        for rater in raters:
-            assert rate(rater, 1) == {}
-        folder = tmp_path / "certificate"
-        folder.mkdir()
-        for name in ("certificate.json", "certified.jsonl", "outputs.jsonl"):
-            fetched = f"fetch('/owner/export/{name}').then((a) => a.text())"
-            text = owner.execute_async_script(f"{fetched}.then(arguments[0])")
-            (folder / name).write_text(text, "utf-8")
-    finally:
-        service.kill()
-    run_well("compare", "--verify", folder / "certificate.json")
-
-
-def patiently(browser: Any, script: str, words: str) -> None:
-    """Waits for words that come with a look at the ratings."""
-    ends = time.monotonic() + 120
-    while words not in (text := browser.execute_script(f"return {script}")):
-        assert time.monotonic() < ends, text
-        time.sleep(0.5)

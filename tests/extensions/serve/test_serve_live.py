@@ -16,7 +16,7 @@ import pytest
 from benchmarks.simulate import simulate
 from numpy.random import default_rng
 
-from command_line import jsonl, run_well
+from command_line import json_of, jsonl, run_well
 from refless.commands.compare.claims import always_of_rate
 from refless.commands.compare.wins import rate as rate_of
 from refless.data.records import Outputs
@@ -112,6 +112,7 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("looks_here")
 def test_second_ratings_are_none_that_estimates_need(tmp_path: Path) -> None:
     """Of 20 acts the page counts the exported ratings, fewer than 20; a look says the same."""
     outputs, values = sample()
@@ -355,7 +356,7 @@ def test_few_who_agree_are_not_certain() -> None:
     assert high == 1
 
 
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("share", [0.5, 0.95])
 def test_choices_are_covered_at_every_look(share: float) -> None:
     """At looks a tenth apart up to 100 choices: wrong at any of them in at most 5 % of 200 runs.
 
@@ -364,28 +365,7 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
     """
     rng = default_rng(7)
     wrong = 0
-    looks = [
-        10,
-        12,
-        14,
-        16,
-        18,
-        20,
-        23,
-        26,
-        29,
-        32,
-        36,
-        40,
-        45,
-        50,
-        56,
-        62,
-        69,
-        76,
-        84,
-        93,
-    ]
+    looks = np.unique(np.geomspace(10, 100, 20).astype(int)).tolist()
     for values in np.where(rng.random((200, 100)) < share, 1.0, -1.0).tolist():
         ends = [preferred(values[:n]) for n in looks]
         wrong += any(not low <= share <= high for low, high in ends)
@@ -421,29 +401,10 @@ def test_so_many_more_settle_it() -> None:
     assert more_to_settle(1.0, None, 1) is None
 
 
-@pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
-def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
-    """Looks after each of 10 to 300 differences of equal systems; 400 runs, standard error .011."""
-    rng = default_rng(5)
-    values = rng.integers(-2, 3, (400, 300)) if steps else rng.normal(size=(400, 300))
-    n = np.arange(1, 301)
-    means = np.cumsum(values, axis=1) / n
-    squares = np.cumsum(np.square(values), axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        errors = np.sqrt((squares / n - means**2) * n / (n - 1) / n)
-    wide = np.array([always_interval(0.0, 1.0, k, max(1, k - 1))[1] for k in n])
-    shown = (np.abs(means) > wide * errors)[:, 9:].any(axis=1)
-    assert shown.mean() <= 0.05
-    once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
-    assert (
-        once.mean() > 0.2
-    )  # what looking again and again does to an interval of one look
-
-
 @pytest.mark.usefixtures("looks_here")
 @pytest.mark.parametrize("apart", [0.0, 1.0])
 def test_agreement_of_raters_can_be_had_from_the_export(
-    tmp_path: Path, apart: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: float
 ) -> None:
     """The command on the page gives alpha and its interval to the last digit; a line says it."""
     task = Task(
@@ -465,13 +426,11 @@ def test_agreement_of_raters_can_be_had_from_the_export(
     (tmp_path / name).write_bytes(exported(store, name))
     state = live.state()
     looks = live.looks[-1]["dimensions"].values()
+    monkeypatch.chdir(tmp_path)
     for command, look in zip(state["agreements"], looks, strict=True):
         program, *words = shlex.split(command)
-        said = subprocess.run(
-            [sys.executable, "-m", program, *words, "--format", "json"],
-            cwd=tmp_path, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
-        alpha = json.loads(said)["agreement"]["alpha_ordinal"]
+        assert program == "refless"
+        alpha = json_of(*words)["agreement"]["alpha_ordinal"]
         low, high = look["alpha_interval"]
         assert alpha["value"] == look["alpha"]
         assert alpha["interval"] == [low, high]
