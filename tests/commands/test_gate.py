@@ -49,7 +49,7 @@ def test_three_verdicts(name: str) -> None:
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
         "Gate undecided: it cannot be told yet whether v1 is worse than v2 by "
-        f"0.1{unit}: {name} -0.100"
+        f"more than 0.1{unit}: {name} -0.100"
     )
     close = refless.gate(rows, baseline="v2", margin=0.2)
     assert (close.exit_status, close.card().unfit) == (0, "a claim that v1 is better.")
