@@ -23,7 +23,9 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-SHARE = 1 / 16  # a feature that more texts hold is common: as bits it takes no more memory
+SHARE = (
+    1 / 16
+)  # a feature that more texts hold is common: as bits it takes no more memory
 MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]
@@ -71,15 +73,9 @@ class Postings:
             cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
         """
         out = np.zeros((end - begin, len(self.rows)))
+        columns = _columns(outputs, begin, end)
         matching.similarities_loop(
-            _columns(outputs),
-            self._arrays(),
-            self.block,
-            begin,
-            end,
-            cosine,
-            self.rows,
-            out,
+            columns, self._arrays(), self.block, cosine, self.rows, out
         )
         return out
 
@@ -100,16 +96,12 @@ class Postings:
             values: [rated texts] whole numbers in the order of `rows`.
             sums: [outputs] counts, and sums of values.
         """
-        hidden = exclusions.group, exclusions.starts, exclusions.places
+        own = slice(*span)
+        columns = _columns(outputs, *span)
+        hidden = exclusions.group[own], exclusions.starts, exclusions.places
+        own_sums = sums[0][own], sums[1][own]
         matching.sums_loop(
-            _columns(outputs),
-            self._arrays(),
-            self.block,
-            *span,
-            hidden,
-            tau,
-            values,
-            *sums,
+            columns, self._arrays(), self.block, hidden, tau, values, *own_sums
         )
 
     def placed(self, held: Exclusions | None, outputs: int) -> Exclusions:
@@ -188,6 +180,7 @@ def _common(
     return common, np.array(starts)
 
 
-def _columns(outputs: Features) -> Columns:
-    """The arrays of outputs for the loops, in their order."""
-    return outputs.ids, outputs.weights, outputs.starts, outputs.lengths
+def _columns(outputs: Features, begin: int, end: int) -> Columns:
+    """The arrays of some outputs for the loops, in their order."""
+    starts = np.ascontiguousarray(outputs.starts[:, begin : end + 1])
+    return outputs.ids, outputs.weights, starts, outputs.lengths[begin:end]
