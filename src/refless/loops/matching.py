@@ -82,16 +82,19 @@ def _beta(rated, output):
 
 
 @loop(nogil=True)
-def _block(postings, size, number):
+def _block(postings, number):
     """A block of rated texts.
 
     Returns:
-        number: of the block.
+        begin: the place of its first text.
+        end: of its entries.
         lengths: of its texts, ascending.
         runs: [runs + 1] where texts of another length begin, and their end.
         bits: [words, texts] the common features.
     """
-    lengths = postings[1][number * size : (number + 1) * size]
+    bits = postings[-2][number]
+    begin = number * bits.shape[1]
+    lengths = postings[1][begin : begin + bits.shape[1]]
     runs = np.empty(len(lengths) + 1, dtype=np.int64)
     n = 0
     for i in range(len(lengths)):
@@ -99,7 +102,7 @@ def _block(postings, size, number):
             runs[n] = i
             n += 1
     runs[n] = len(lengths)
-    return number, lengths, runs[: n + 1], postings[-2][number]
+    return begin, postings[4][number + 1], lengths, runs[: n + 1], bits
 
 
 @loop(nogil=True)
@@ -145,9 +148,8 @@ def _count(plan, postings, block, text, k, counters, shift):
     Bits are added two words at a time: counters are read and written half as often.
     """
     masks, starts, cursors, weights = plan
-    _, _, _, next_entries, block_starts, member_starts, members, _, _, words = postings
-    number, _, _, bits = block
-    end = block_starts[number + 1]
+    _, _, _, next_entries, _, member_starts, members, _, _, words = postings
+    _, end, _, _, bits = block
     for i in range(starts[text, k], starts[text, k + 1]):
         entry = cursors[i]
         if entry < end:
@@ -170,7 +172,7 @@ def _count(plan, postings, block, text, k, counters, shift):
 @loop(nogil=True)
 def _count_packed(plan, postings, block, text):
     """[texts] products of an output's matches of three orders, counted in 10 bits each."""
-    counters = np.zeros(len(block[1]), dtype=np.uint32)
+    counters = np.zeros(len(block[2]), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
         _count(plan, postings, block, text, k, counters, np.uint32(10 * k))
     most = np.uint32(PACKED_MOST)
@@ -183,7 +185,7 @@ def _count_packed(plan, postings, block, text):
 @loop(nogil=True)
 def _count_wide(plan, postings, block, text):
     """[texts] the same of any number of orders, counted one by one."""
-    products = np.ones(len(block[1]))
+    products = np.ones(len(block[2]))
     for k in range(plan[1].shape[1] - 1):
         counts = np.zeros(len(products), dtype=np.uint32)
         _count(plan, postings, block, text, k, counts, np.uint32(0))
@@ -196,7 +198,7 @@ def _count_wide(plan, postings, block, text):
 def _fits(outputs, block, text):
     """Whether packed counters can hold the matches of an output with the texts of a block."""
     _, weights, starts, lengths = outputs
-    most = lengths[text] if len(weights) else min(lengths[text], block[1][-1])
+    most = lengths[text] if len(weights) else min(lengths[text], block[2][-1])
     return len(starts) == PACKED_ORDERS and most <= PACKED_MOST
 
 
@@ -208,7 +210,7 @@ def _too_short(outputs, postings, text):
 @loop(nogil=True)
 def _needs(block, output, low, orders, tau, products, most):
     """[texts] the products that reach tau, of the type of `products`, at most so large."""
-    _, lengths, runs, _ = block
+    _, _, lengths, runs, _ = block
     grams = _grams(output, low, orders)
     needs = np.empty_like(products)
     need = 0.0
@@ -245,16 +247,16 @@ def _hidden(exclusions, text):
 
 
 @loop(nogil=True)
-def sums_loop(outputs, postings, size, exclusions, tau, values, counts, sums):
+def sums_loop(outputs, postings, exclusions, tau, values, counts, sums):
     """Adds to counts and sums [outputs] the rated texts that reach tau, and their values."""
     low = postings[0]
     orders = len(outputs[2])
     lengths = outputs[3]
     plan = _plan(outputs, postings)
     for number in range(len(postings[-2])):
-        block = _block(postings, size, number)
-        begin = number * size
-        own = values[begin : begin + size]
+        block = _block(postings, number)
+        begin = block[0]
+        own = values[begin : begin + len(block[2])]
         for text in range(len(lengths)):
             if _too_short(outputs, postings, text):
                 continue
@@ -275,7 +277,7 @@ def sums_loop(outputs, postings, size, exclusions, tau, values, counts, sums):
 @loop(nogil=True)
 def _row(outputs, plan, postings, block, text, row):
     """Fills row[texts of the block] with the similarities of one output."""
-    _, lengths, runs, _ = block
+    _, _, lengths, runs, _ = block
     orders = len(outputs[2])
     length = outputs[3][text]
     if _fits(outputs, block, text):
@@ -292,7 +294,7 @@ def _row(outputs, plan, postings, block, text, row):
 @loop(nogil=True)
 def _cosine_row(outputs, plan, postings, block, text, row):
     """Fills row[texts of the block] with the mean over orders of the cosines of one output."""
-    _, lengths, runs, _ = block
+    _, _, lengths, runs, _ = block
     low = postings[0]
     orders = len(outputs[2])
     row[:] = 0.0
@@ -312,12 +314,12 @@ def _cosine_row(outputs, plan, postings, block, text, row):
 
 
 @loop(nogil=True)
-def similarities_loop(outputs, postings, size, cosine, rows, out):
+def similarities_loop(outputs, postings, cosine, rows, out):
     """Fills out[outputs, rows] with the similarities, or cosines."""
     plan = _plan(outputs, postings)
     for number in range(len(postings[-2])):
-        block = _block(postings, size, number)
-        row = np.empty(len(block[1]))
+        block = _block(postings, number)
+        row = np.empty(len(block[2]))
         for text in range(len(out)):
             if _too_short(outputs, postings, text):
                 continue
@@ -326,4 +328,4 @@ def similarities_loop(outputs, postings, size, cosine, rows, out):
             else:
                 _row(outputs, plan, postings, block, text, row)
             for i in range(len(row)):
-                out[text, rows[number * size + i]] = row[i]
+                out[text, rows[block[0] + i]] = row[i]

@@ -23,9 +23,8 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-SHARE = (
-    1 / 16
-)  # a feature that more texts hold is common: as bits it takes no more memory
+# a feature that a larger share of texts hold is common: as a bit it takes no more memory
+SHARE = 1 / 16
 MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]
@@ -36,7 +35,7 @@ class Postings:
     """A rated pool, ready to be matched.
 
     Attributes:
-        block: rated texts a block; low: the lowest order of n-grams.
+        low: the lowest order of n-grams.
         rows: [n] pool row of each rated text, sorted by length, ties by row.
         lengths: [n] tokens of each, in that order.
         first_entries: [features] the first entry of each; an entry is a feature in a block.
@@ -50,7 +49,6 @@ class Postings:
         words: [orders + 1] the words of order k are words[k]..words[k + 1].
     """
 
-    block: int
     low: int
     rows: IntArray
     lengths: IntArray
@@ -74,9 +72,7 @@ class Postings:
         """
         out = np.zeros((end - begin, len(self.rows)))
         columns = _columns(outputs, begin, end)
-        matching.similarities_loop(
-            columns, self._arrays(), self.block, cosine, self.rows, out
-        )
+        matching.similarities_loop(columns, self._arrays(), cosine, self.rows, out)
         return out
 
     def add_sums(
@@ -100,9 +96,7 @@ class Postings:
         columns = _columns(outputs, *span)
         hidden = exclusions.group[own], exclusions.starts, exclusions.places
         own_sums = sums[0][own], sums[1][own]
-        matching.sums_loop(
-            columns, self._arrays(), self.block, hidden, tau, values, *own_sums
-        )
+        matching.sums_loop(columns, self._arrays(), hidden, tau, values, *own_sums)
 
     def placed(self, held: Exclusions | None, outputs: int) -> Exclusions:
         """The exclusions of so many outputs, by places among `rows`; None excludes nothing."""
@@ -141,7 +135,6 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     filled = loops.fill_loop(*occurrences, common, *sizes, BLOCK)
     first_entries, next_entries, block_starts, member_starts, members = filled
     return Postings(
-        block=BLOCK,
         low=shape.low,
         rows=rows,
         lengths=features.lengths[rows],

@@ -86,7 +86,6 @@ def _postings(
     check_within("common", common + 1, 32 * width + 1)
     block = int(sizes.max(initial=0))
     return Postings(
-        block=BLOCK,
         low=vocabulary.shape.low,
         rows=rows,
         lengths=lengths[rows],
