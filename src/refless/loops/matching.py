@@ -102,7 +102,7 @@ def _block(postings, number):
             runs[n] = i
             n += 1
     runs[n] = len(lengths)
-    return begin, postings[4][number + 1], lengths, runs[: n + 1], bits
+    return begin, postings[3][number + 1], lengths, runs[: n + 1], bits
 
 
 @loop(nogil=True)
@@ -116,7 +116,7 @@ def _plan(outputs, postings):
         weights: [cursors] of the features; empty where all weigh 1.
     """
     ids, own_weights, own_starts, lengths = outputs
-    first_entries = postings[2]
+    entries = postings[2]
     common, _, words = postings[-3:]
     orders = len(own_starts)
     most = np.sum(own_starts[:, -1] - own_starts[:, 0])
@@ -133,7 +133,7 @@ def _plan(outputs, postings):
                 if bit >= 0:
                     masks[text, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
                     continue
-                cursors[n] = first_entries[ids[i]]
+                cursors[n] = entries[ids[i]]
                 if len(weights):
                     weights[n] = own_weights[i]
                 n += 1
@@ -148,7 +148,7 @@ def _count(plan, postings, block, text, k, counters, shift):
     Bits are added two words at a time: counters are read and written half as often.
     """
     masks, starts, cursors, weights = plan
-    _, _, _, next_entries, _, member_starts, members, _, _, words = postings
+    _, _, entries, _, member_starts, members, common, _, words = postings
     _, end, _, _, bits = block
     for i in range(starts[text, k], starts[text, k + 1]):
         entry = cursors[i]
@@ -156,7 +156,7 @@ def _count(plan, postings, block, text, k, counters, shift):
             increment = np.uint32(weights[i] if len(weights) else 1) << shift
             for member in members[member_starts[entry] : member_starts[entry + 1]]:
                 counters[member] += increment
-            cursors[i] = next_entries[entry]
+            cursors[i] = entries[len(common) + entry]
     last = words[k + 1] - 1
     for w in range(words[k], last + 1, 2):
         one = masks[text, w]

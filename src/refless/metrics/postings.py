@@ -38,9 +38,9 @@ class Postings:
         low: the lowest order of n-grams.
         rows: [n] pool row of each rated text, sorted by length, ties by row.
         lengths: [n] tokens of each, in that order.
-        first_entries: [features] the first entry of each; an entry is a feature in a block.
-        next_entries: [entries] the feature's entry in a later block. Behind the last one it is the
-            number of entries.
+        entries: [features + entries] the first entry of each feature, then of each entry the next
+            one of its feature, in a later block; if there is none, the number of entries. An entry
+            is a feature in a block.
         block_starts: [blocks + 1] where the entries of each block begin.
         member_starts: [entries + 1] where the members of each begin.
         members: [postings] rated texts as places within the block.
@@ -52,8 +52,7 @@ class Postings:
     low: int
     rows: IntArray
     lengths: IntArray
-    first_entries: npt.NDArray[np.int32]
-    next_entries: npt.NDArray[np.int32]
+    entries: npt.NDArray[np.int32]
     block_starts: IntArray
     member_starts: IntArray
     members: npt.NDArray[np.uint16]
@@ -109,10 +108,9 @@ class Postings:
 
     def _arrays(self) -> tuple[object, ...]:
         """The arrays for the loops, in their order."""
-        entries = self.first_entries, self.next_entries, self.block_starts
-        members = self.member_starts, self.members
+        members = self.block_starts, self.member_starts, self.members
         bits = self.common, self.bits, self.words
-        return (self.low, self.lengths, *entries, *members, *bits)
+        return (self.low, self.lengths, self.entries, *members, *bits)
 
 
 def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
@@ -121,30 +119,30 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     Without clipping, or with other than three orders, no feature is kept as a bit.
     """
     shape = vocabulary.shape
-    n_features = vocabulary.features
     rows = by_length(features.lengths)
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
     has_bits = shape.clip and shape.orders == BITS_FOR_ORDERS
     most_words = MOST_WORDS if has_bits else 0
     occurrences = features.ids, features.starts, rows
-    n_members, n_entries = loops.occurrences_loop(*occurrences, n_features, BLOCK)
+    n_members, n_entries = loops.occurrences_loop(
+        *occurrences, vocabulary.features, BLOCK
+    )
     least = SHARE * len(rows)
     common, words = _common(n_members, order_starts, least, most_words)
     rare = common < 0
-    sizes = int(n_members[rare].sum()), int(n_entries[rare].sum())
+    sizes = n_members[rare].sum(), n_entries[rare].sum(), words[-1]
     filled = loops.fill_loop(*occurrences, common, *sizes, BLOCK)
-    first_entries, next_entries, block_starts, member_starts, members = filled
+    entries, block_starts, member_starts, members, bits = filled
     return Postings(
         low=shape.low,
         rows=rows,
         lengths=features.lengths[rows],
-        first_entries=first_entries,
-        next_entries=next_entries,
+        entries=entries,
         block_starts=block_starts,
         member_starts=member_starts,
         members=members,
         common=common,
-        bits=loops.bits_loop(*occurrences, common, int(words[-1]), BLOCK),
+        bits=bits,
         words=words,
     )
 
@@ -167,7 +165,6 @@ def _common(
         own = counts[begin:end]
         n_words = min(round(np.count_nonzero(own > least) / 32), most_words)
         best = np.argsort(-own, kind="stable")[: 32 * n_words]
-        best = best[own[best] > 0]
         common[begin + best] = 32 * starts[-1] + np.arange(len(best))
         starts.append(starts[-1] + n_words)
     return common, np.array(starts)
