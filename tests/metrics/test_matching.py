@@ -197,11 +197,16 @@ def test_threads_change_nothing(
     assert_same_outcome(outcome(threads=threads), wanted)
 
 
-@pytest.mark.parametrize("block", [1, 4, 7])
-def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of rated texts."""
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("BLOCK", 1), ("BLOCK", 7), ("SHARE", 0.3), ("SHARE", 1.0), ("MOST_WORDS", 1)],
+)
+def test_postings_change_nothing(
+    name: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks of rated texts, and the features that are kept as bits: few, none, some words."""
     wanted = outcome()
-    monkeypatch.setattr(postings, "BLOCK", block)
+    monkeypatch.setattr(postings, name, value)
     assert_same_outcome(outcome(threads=2), wanted)
 
 

@@ -82,144 +82,123 @@ def _beta(rated, output):
 
 
 @loop(nogil=True)
-def _runs(lengths):
-    """[runs + 1] where texts of another length begin, given ascending lengths, and their end."""
-    starts = np.empty(len(lengths) + 1, dtype=np.int64)
+def _block(postings, number):
+    """A block of rated texts.
+
+    Returns:
+        begin: the place of its first text.
+        end: of its entries.
+        lengths: of its texts, ascending.
+        runs: [runs + 1] where texts of another length begin, and their end.
+        bits: [words, texts] the common features.
+    """
+    bits = postings[-2][number]
+    begin = number * bits.shape[1]
+    lengths = postings[1][begin : begin + bits.shape[1]]
+    runs = np.empty(len(lengths) + 1, dtype=np.int64)
     n = 0
     for i in range(len(lengths)):
         if i == 0 or lengths[i] != lengths[i - 1]:
-            starts[n] = i
+            runs[n] = i
             n += 1
-    starts[n] = len(lengths)
-    return starts[: n + 1]
+    runs[n] = len(lengths)
+    return begin, postings[3][number + 1], lengths, runs[: n + 1], bits
 
 
 @loop(nogil=True)
-def _fill_needs(lengths, runs, output, low, orders, tau, limit, needs):
-    """Fills needs[rated texts] with the products that reach tau, given runs of equal lengths."""
-    grams = _grams(output, low, orders)
-    need = 0.0
-    for run in range(len(runs) - 1):
-        length = lengths[runs[run]]
-        if run == 0 or length > output:
-            need = min(_needed(tau, grams, _beta(length, output), orders), limit)
-        needs[runs[run] : runs[run + 1]] = need
-
-
-@loop(nogil=True)
-def _plan(outputs, postings, first, last):
+def _plan(outputs, postings):
     """The features of some outputs: the common ones as bits, a cursor for each of the others.
 
     Returns:
         masks: [outputs, words] the common features.
-        starts: [outputs * orders + 1] where the cursors of each order of each output begin.
-        cursors: the next entry of each feature, order by order of each output.
+        starts: [outputs, orders + 1] where the cursors of each order begin.
+        cursors: the next entry of each feature.
         weights: [cursors] of the features; empty where all weigh 1.
     """
-    ids, own_weights, own_starts, _ = outputs
-    first_entries = postings[2]
+    ids, own_weights, own_starts, lengths = outputs
+    entries = postings[2]
     common, _, words = postings[-3:]
     orders = len(own_starts)
-    most = 0
-    for k in range(orders):
-        most += own_starts[k, last] - own_starts[k, first]
-    masks = np.zeros((last - first, words[-1]), dtype=np.uint32)
-    starts = np.zeros((last - first) * orders + 1, dtype=np.int64)
+    most = np.sum(own_starts[:, -1] - own_starts[:, 0])
+    masks = np.zeros((len(lengths), words[-1]), dtype=np.uint32)
+    starts = np.empty((len(lengths), orders + 1), dtype=np.int64)
     cursors = np.empty(most, dtype=np.int32)
     weights = np.empty(most if len(own_weights) else 0, dtype=np.uint32)
     n = 0
-    for text in range(first, last):
+    for text in range(len(lengths)):
         for k in range(orders):
+            starts[text, k] = n
             for i in range(own_starts[k, text], own_starts[k, text + 1]):
                 bit = common[ids[i]]
                 if bit >= 0:
-                    masks[text - first, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+                    masks[text, bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
                     continue
-                cursors[n] = first_entries[ids[i]]
+                cursors[n] = entries[ids[i]]
                 if len(weights):
                     weights[n] = own_weights[i]
                 n += 1
-            starts[(text - first) * orders + k + 1] = n
+        starts[text, orders] = n
     return masks, starts, cursors, weights
 
 
 @loop(nogil=True)
-def _meet(plan, postings, number, place, counters, shift):
-    """Adds rarer matches to counters[rated texts], so many bits to the left.
+def _count(plan, postings, block, text, k, counters, shift):
+    """Adds an output's matches of the k-th order to counters[texts], so many bits to the left.
 
-    The place is that of an order of an output in the plan.
+    Bits are added two words at a time: counters are read and written half as often.
     """
-    _, starts, cursors, weights = plan
-    _, _, _, next_entries, block_starts, member_starts, members, _, _, _ = postings
-    end = block_starts[number + 1]
-    for i in range(starts[place], starts[place + 1]):
+    masks, starts, cursors, weights = plan
+    _, _, entries, _, member_starts, members, common, _, words = postings
+    _, end, _, _, bits = block
+    for i in range(starts[text, k], starts[text, k + 1]):
         entry = cursors[i]
         if entry < end:
             increment = np.uint32(weights[i] if len(weights) else 1) << shift
             for member in members[member_starts[entry] : member_starts[entry + 1]]:
                 counters[member] += increment
-            cursors[i] = next_entries[entry]
+            cursors[i] = entries[len(common) + entry]
+    last = words[k + 1] - 1
+    for w in range(words[k], last + 1, 2):
+        one = masks[text, w]
+        other = masks[text, w + 1] if w < last else np.uint32(0)
+        if one | other != 0:
+            row = bits[w]
+            next_row = bits[min(w + 1, last)]
+            for i in range(len(counters)):
+                both = _ones(row[i] & one) + _ones(next_row[i] & other)
+                counters[i] += both << shift
 
 
 @loop(nogil=True)
-def _add_bits(bits, mask, first, last, counters, shift):
-    """Adds matches of common features, those of some words, to counters[rated texts], so shifted.
-
-    Two words at a time, so that counters are read and written half as often.
-    """
-    for w in range(first, last, 2):
-        one = mask[w]
-        other = mask[w + 1] if w + 1 < last else np.uint32(0)
-        if one | other == 0:
-            continue
-        row = bits[w]
-        next_row = bits[min(w + 1, last - 1)]
-        for i in range(len(counters)):
-            counters[i] += (_ones(row[i] & one) + _ones(next_row[i] & other)) << shift
-
-
-@loop(nogil=True)
-def _count_packed(plan, postings, number, text, bits, products):
-    """Counts matches of three orders in 10 bits each, and multiplies them."""
-    words = postings[-1]
-    mask = plan[0][text]
-    counters = np.zeros(len(products), dtype=np.uint32)
+def _count_packed(plan, postings, block, text):
+    """[texts] products of an output's matches of three orders, counted in 10 bits each."""
+    counters = np.zeros(len(block[2]), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
-        shift = np.uint32(10 * k)
-        _meet(plan, postings, number, PACKED_ORDERS * text + k, counters, shift)
-        _add_bits(bits, mask, words[k], words[k + 1], counters, shift)
+        _count(plan, postings, block, text, k, counters, np.uint32(10 * k))
     most = np.uint32(PACKED_MOST)
     for i in range(len(counters)):
         c = counters[i]
-        products[i] = (c & most) * ((c >> np.uint32(10)) & most) * (c >> np.uint32(20))
+        counters[i] = (c & most) * ((c >> np.uint32(10)) & most) * (c >> np.uint32(20))
+    return counters
 
 
 @loop(nogil=True)
-def _count(plan, postings, number, place, k, bits, mask, counts):
-    """Fills counts[rated texts] with the matches of the k-th order."""
-    words = postings[-1]
-    counts[:] = 0
-    _meet(plan, postings, number, place, counts, np.uint32(0))
-    _add_bits(bits, mask, words[k], words[k + 1], counts, np.uint32(0))
-
-
-@loop(nogil=True)
-def _count_wide(plan, postings, number, text, orders, bits, products):
-    """Counts matches order by order and multiplies as it goes."""
-    products[:] = 1.0
-    counts = np.empty(len(products), dtype=np.uint32)
-    for k in range(orders):
-        place = orders * text + k
-        _count(plan, postings, number, place, k, bits, plan[0][text], counts)
+def _count_wide(plan, postings, block, text):
+    """[texts] the same of any number of orders, counted one by one."""
+    products = np.ones(len(block[2]))
+    for k in range(plan[1].shape[1] - 1):
+        counts = np.zeros(len(products), dtype=np.uint32)
+        _count(plan, postings, block, text, k, counts, np.uint32(0))
         for i in range(len(products)):
             products[i] *= counts[i]
+    return products
 
 
 @loop(nogil=True)
-def _fits(outputs, rated, text):
-    """Whether packed counters can hold the matches of an output with texts of these lengths."""
+def _fits(outputs, block, text):
+    """Whether packed counters can hold the matches of an output with the texts of a block."""
     _, weights, starts, lengths = outputs
-    most = lengths[text] if len(weights) else min(lengths[text], rated[-1])
+    most = lengths[text] if len(weights) else min(lengths[text], block[2][-1])
     return len(starts) == PACKED_ORDERS and most <= PACKED_MOST
 
 
@@ -229,21 +208,34 @@ def _too_short(outputs, postings, text):
 
 
 @loop(nogil=True)
-def _add_hits(products, needs, values, begin, hidden, text, counts, sums):
-    """Adds the texts that reach their need, and takes the hidden ones away again."""
+def _needs(block, output, low, orders, tau, products, most):
+    """[texts] the products that reach tau, of the type of `products`, at most so large."""
+    _, _, lengths, runs, _ = block
+    grams = _grams(output, low, orders)
+    needs = np.empty_like(products)
+    need = 0.0
+    for run in range(len(runs) - 1):
+        length = lengths[runs[run]]
+        if run == 0 or length > output:
+            need = min(_needed(tau, grams, _beta(length, output), orders), most)
+        needs[runs[run] : runs[run + 1]] = need
+    return needs
+
+
+@loop(nogil=True)
+def _hits(products, needs, values, hidden):
+    """How many texts reach their need, and the sum of their values, less those of hidden ones."""
     count = np.int64(0)
     total = np.int64(0)
     for i in range(len(products)):
         hit = products[i] >= needs[i]
         count += hit
         total += values[i] * hit
-    for place in hidden:
-        i = place - begin
+    for i in hidden:
         if 0 <= i < len(products) and products[i] >= needs[i]:
             count -= 1
             total -= values[i]
-    counts[text] += count
-    sums[text] += total
+    return count, total
 
 
 @loop(nogil=True)
@@ -255,154 +247,85 @@ def _hidden(exclusions, text):
 
 
 @loop(nogil=True)
-def sums_loop(
-    outputs, postings, block, first, last, exclusions, tau, values, counts, sums
-):
+def sums_loop(outputs, postings, exclusions, tau, values, counts, sums):
     """Adds to counts and sums [outputs] the rated texts that reach tau, and their values."""
     low = postings[0]
-    rated = postings[1]
     orders = len(outputs[2])
     lengths = outputs[3]
-    plan = _plan(outputs, postings, first, last)
-    for number in range(-(-len(rated) // block)):
-        begin = number * block
-        end = min(begin + block, len(rated))
-        block_lengths = rated[begin:end]
-        block_values = values[begin:end]
-        runs = _runs(block_lengths)
-        bits = postings[-2][number]
-        packed = np.empty(end - begin, dtype=np.uint32)
-        packed_needs = np.empty(end - begin, dtype=np.uint32)
-        wide = np.empty(end - begin)
-        wide_needs = np.empty(end - begin)
-        for text in range(first, last):
+    plan = _plan(outputs, postings)
+    for number in range(len(postings[-2])):
+        block = _block(postings, number)
+        begin = block[0]
+        own = values[begin : begin + len(block[2])]
+        for text in range(len(lengths)):
             if _too_short(outputs, postings, text):
                 continue
-            hidden = _hidden(exclusions, text)
-            if _fits(outputs, block_lengths, text):
-                _count_packed(plan, postings, number, text - first, bits, packed)
-                _fill_needs(
-                    block_lengths,
-                    runs,
-                    lengths[text],
-                    low,
-                    orders,
-                    tau,
-                    4294967295.0,
-                    packed_needs,
-                )
-                _add_hits(
-                    packed,
-                    packed_needs,
-                    block_values,
-                    begin,
-                    hidden,
-                    text,
-                    counts,
-                    sums,
-                )
+            hidden = _hidden(exclusions, text) - begin
+            need = lengths[text], low, orders, tau
+            if _fits(outputs, block, text):
+                packed = _count_packed(plan, postings, block, text)
+                needs = _needs(block, *need, packed, 4294967295.0)
+                count, total = _hits(packed, needs, own, hidden)
             else:
-                _count_wide(plan, postings, number, text - first, orders, bits, wide)
-                _fill_needs(
-                    block_lengths,
-                    runs,
-                    lengths[text],
-                    low,
-                    orders,
-                    tau,
-                    np.inf,
-                    wide_needs,
-                )
-                _add_hits(
-                    wide, wide_needs, block_values, begin, hidden, text, counts, sums
-                )
+                wide = _count_wide(plan, postings, block, text)
+                wide_needs = _needs(block, *need, wide, np.inf)
+                count, total = _hits(wide, wide_needs, own, hidden)
+            counts[text] += count
+            sums[text] += total
 
 
 @loop(nogil=True)
-def _row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
-    """Fills row[rated texts of the block] with the similarities of one output."""
-    low = postings[0]
+def _row(outputs, plan, postings, block, text, row):
+    """Fills row[texts of the block] with the similarities of one output."""
+    _, _, lengths, runs, _ = block
     orders = len(outputs[2])
     length = outputs[3][text]
-    if _fits(outputs, block_lengths, text):
-        packed = np.empty(len(row), dtype=np.uint32)
-        _count_packed(plan, postings, number, text - first, bits, packed)
-        row[:] = packed
+    if _fits(outputs, block, text):
+        row[:] = _count_packed(plan, postings, block, text)
     else:
-        _count_wide(plan, postings, number, text - first, orders, bits, row)
-    grams = _grams(length, low, orders)
-    last = -1
-    beta = 1.0
-    for i in range(len(row)):
-        if block_lengths[i] != last:
-            last = block_lengths[i]
-            beta = _beta(last, length)
-        row[i] = similarity(row[i], grams, beta, orders)
+        row[:] = _count_wide(plan, postings, block, text)
+    grams = _grams(length, postings[0], orders)
+    for run in range(len(runs) - 1):
+        beta = _beta(lengths[runs[run]], length)
+        for i in range(runs[run], runs[run + 1]):
+            row[i] = similarity(row[i], grams, beta, orders)
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, plan, postings, number, first, text, block_lengths, bits, row):
-    """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
+def _cosine_row(outputs, plan, postings, block, text, row):
+    """Fills row[texts of the block] with the mean over orders of the cosines of one output."""
+    _, _, lengths, runs, _ = block
     low = postings[0]
     orders = len(outputs[2])
-    length = outputs[3][text]
     row[:] = 0.0
-    counts = np.empty(len(row), dtype=np.uint32)
-    mask = plan[0][text - first]
     for k in range(orders):
-        place = orders * (text - first) + k
-        _count(plan, postings, number, place, k, bits, mask, counts)
+        counts = np.zeros(len(row), dtype=np.uint32)
+        _count(plan, postings, block, text, k, counts, np.uint32(0))
         missing = low + k - 1  # a text has so many n-grams less than tokens
-        n_grams = length - missing
-        last = -1
-        scale = 0.0
-        for i in range(len(row)):
-            if block_lengths[i] != last:
-                last = block_lengths[i]
-                enough = last >= low + orders - 1
+        n_grams = outputs[3][text] - missing
+        for run in range(len(runs) - 1):
+            length = lengths[runs[run]]
+            if length >= low + orders - 1:
                 # exact, so the same both ways
-                both = np.float64(n_grams * (last - missing))
-                scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
-            row[i] += scale * counts[i]
+                both = np.float64(n_grams * (length - missing))
+                scale = 1.0 / (orders * np.sqrt(both))
+                for i in range(runs[run], runs[run + 1]):
+                    row[i] += scale * counts[i]
 
 
 @loop(nogil=True)
-def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
-    """Fills out[outputs from `first` on, rows] with the similarities, or cosines."""
-    rated = postings[1]
-    plan = _plan(outputs, postings, first, last)
-    for number in range(-(-len(rated) // block)):
-        begin = number * block
-        end = min(begin + block, len(rated))
-        block_lengths = rated[begin:end]
-        bits = postings[-2][number]
-        row = np.empty(end - begin)
-        for text in range(first, last):
+def similarities_loop(outputs, postings, cosine, rows, out):
+    """Fills out[outputs, rows] with the similarities, or cosines."""
+    plan = _plan(outputs, postings)
+    for number in range(len(postings[-2])):
+        block = _block(postings, number)
+        row = np.empty(len(block[2]))
+        for text in range(len(out)):
             if _too_short(outputs, postings, text):
                 continue
             if cosine:
-                _cosine_row(
-                    outputs,
-                    plan,
-                    postings,
-                    number,
-                    first,
-                    text,
-                    block_lengths,
-                    bits,
-                    row,
-                )
+                _cosine_row(outputs, plan, postings, block, text, row)
             else:
-                _row(
-                    outputs,
-                    plan,
-                    postings,
-                    number,
-                    first,
-                    text,
-                    block_lengths,
-                    bits,
-                    row,
-                )
+                _row(outputs, plan, postings, block, text, row)
             for i in range(len(row)):
-                out[text - first, rows[begin + i]] = row[i]
+                out[text, rows[block[0] + i]] = row[i]

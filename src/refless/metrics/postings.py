@@ -23,9 +23,8 @@ loops = Loops("postings")
 matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
-SHARE = (
-    1 / 16
-)  # a feature that more texts hold is common: as bits it takes no more memory
+# a feature that a larger share of texts hold is common: as a bit it takes no more memory
+SHARE = 1 / 16
 MOST_WORDS = 340  # 32-bit words of common features a text, of each order
 BITS_FOR_ORDERS = 3  # the packed counters count three orders
 Columns = tuple[npt.NDArray[np.integer], ...]
@@ -36,12 +35,12 @@ class Postings:
     """A rated pool, ready to be matched.
 
     Attributes:
-        block: rated texts a block; low: the lowest order of n-grams.
+        low: the lowest order of n-grams.
         rows: [n] pool row of each rated text, sorted by length, ties by row.
         lengths: [n] tokens of each, in that order.
-        first_entries: [features] the first entry of each; an entry is a feature in a block.
-        next_entries: [entries] the feature's entry in a later block. Behind the last one it is the
-            number of entries.
+        entries: [features + entries] the first entry of each feature, then of each entry the next
+            one of its feature, in a later block; if there is none, the number of entries. An entry
+            is a feature in a block.
         block_starts: [blocks + 1] where the entries of each block begin.
         member_starts: [entries + 1] where the members of each begin.
         members: [postings] rated texts as places within the block.
@@ -50,12 +49,10 @@ class Postings:
         words: [orders + 1] the words of order k are words[k]..words[k + 1].
     """
 
-    block: int
     low: int
     rows: IntArray
     lengths: IntArray
-    first_entries: npt.NDArray[np.int32]
-    next_entries: npt.NDArray[np.int32]
+    entries: npt.NDArray[np.int32]
     block_starts: IntArray
     member_starts: IntArray
     members: npt.NDArray[np.uint16]
@@ -73,16 +70,8 @@ class Postings:
             cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
         """
         out = np.zeros((end - begin, len(self.rows)))
-        matching.similarities_loop(
-            _columns(outputs),
-            self._arrays(),
-            self.block,
-            begin,
-            end,
-            cosine,
-            self.rows,
-            out,
-        )
+        columns = _columns(outputs, begin, end)
+        matching.similarities_loop(columns, self._arrays(), cosine, self.rows, out)
         return out
 
     def add_sums(
@@ -102,17 +91,11 @@ class Postings:
             values: [rated texts] whole numbers in the order of `rows`.
             sums: [outputs] counts, and sums of values.
         """
-        hidden = exclusions.group, exclusions.starts, exclusions.places
-        matching.sums_loop(
-            _columns(outputs),
-            self._arrays(),
-            self.block,
-            *span,
-            hidden,
-            tau,
-            values,
-            *sums,
-        )
+        own = slice(*span)
+        columns = _columns(outputs, *span)
+        hidden = exclusions.group[own], exclusions.starts, exclusions.places
+        own_sums = sums[0][own], sums[1][own]
+        matching.sums_loop(columns, self._arrays(), hidden, tau, values, *own_sums)
 
     def placed(self, held: Exclusions | None, outputs: int) -> Exclusions:
         """The exclusions of so many outputs, by places among `rows`; None excludes nothing."""
@@ -125,10 +108,9 @@ class Postings:
 
     def _arrays(self) -> tuple[object, ...]:
         """The arrays for the loops, in their order."""
-        entries = self.first_entries, self.next_entries, self.block_starts
-        members = self.member_starts, self.members
+        members = self.block_starts, self.member_starts, self.members
         bits = self.common, self.bits, self.words
-        return (self.low, self.lengths, *entries, *members, *bits)
+        return (self.low, self.lengths, self.entries, *members, *bits)
 
 
 def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
@@ -137,31 +119,30 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     Without clipping, or with other than three orders, no feature is kept as a bit.
     """
     shape = vocabulary.shape
-    n_features = vocabulary.features
     rows = by_length(features.lengths)
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
     has_bits = shape.clip and shape.orders == BITS_FOR_ORDERS
     most_words = MOST_WORDS if has_bits else 0
     occurrences = features.ids, features.starts, rows
-    n_members, n_entries = loops.occurrences_loop(*occurrences, n_features, BLOCK)
+    n_members, n_entries = loops.occurrences_loop(
+        *occurrences, vocabulary.features, BLOCK
+    )
     least = SHARE * len(rows)
     common, words = _common(n_members, order_starts, least, most_words)
     rare = common < 0
-    sizes = int(n_members[rare].sum()), int(n_entries[rare].sum())
+    sizes = n_members[rare].sum(), n_entries[rare].sum(), words[-1]
     filled = loops.fill_loop(*occurrences, common, *sizes, BLOCK)
-    first_entries, next_entries, block_starts, member_starts, members = filled
+    entries, block_starts, member_starts, members, bits = filled
     return Postings(
-        block=BLOCK,
         low=shape.low,
         rows=rows,
         lengths=features.lengths[rows],
-        first_entries=first_entries,
-        next_entries=next_entries,
+        entries=entries,
         block_starts=block_starts,
         member_starts=member_starts,
         members=members,
         common=common,
-        bits=loops.bits_loop(*occurrences, common, int(words[-1]), BLOCK),
+        bits=bits,
         words=words,
     )
 
@@ -184,12 +165,12 @@ def _common(
         own = counts[begin:end]
         n_words = min(round(np.count_nonzero(own > least) / 32), most_words)
         best = np.argsort(-own, kind="stable")[: 32 * n_words]
-        best = best[own[best] > 0]
         common[begin + best] = 32 * starts[-1] + np.arange(len(best))
         starts.append(starts[-1] + n_words)
     return common, np.array(starts)
 
 
-def _columns(outputs: Features) -> Columns:
-    """The arrays of outputs for the loops, in their order."""
-    return outputs.ids, outputs.weights, outputs.starts, outputs.lengths
+def _columns(outputs: Features, begin: int, end: int) -> Columns:
+    """The arrays of some outputs for the loops, in their order."""
+    starts = np.ascontiguousarray(outputs.starts[:, begin : end + 1])
+    return outputs.ids, outputs.weights, starts, outputs.lengths[begin:end]

@@ -23,8 +23,7 @@ from refless.text.stored import (
 from refless.text.tokenize import token_counts
 
 INDEX = {
-    "first_entries": "<i4",
-    "next_entries": "<i4",
+    "entries": "<i4",
     "block_starts": "<i8",
     "member_starts": "<i8",
     "members": "<u2",
@@ -67,11 +66,10 @@ def _postings(
     entry_blocks = np.repeat(
         np.arange(len(sizes) + 1), np.diff(block_starts, append=n_entries + 1)
     )
-    first_entries = array_of(arrays, "first_entries", (vocabulary.features,), "<i4")
-    next_entries = array_of(arrays, "next_entries", (n_entries,), "<i4")
-    check_within("first_entries", first_entries, n_entries + 1)
-    check_within("next_entries", next_entries, n_entries + 1)
-    later = entry_blocks[next_entries] > entry_blocks[:-1]
+    n_features = vocabulary.features
+    entries = array_of(arrays, "entries", (n_features + n_entries,), "<i4")
+    check_within("entries", entries, n_entries + 1)
+    later = entry_blocks[entries[n_features:]] > entry_blocks[:-1]
     require(bool(later.all()), "an entry's next one is in no later block")
     members = line_of(arrays, "members", "<u2")
     member_starts = starts_of(arrays, "member_starts", n_entries)
@@ -82,16 +80,14 @@ def _postings(
     words = starts_of(arrays, "words", vocabulary.shape.orders)
     width = int(words[-1])
     require(width <= 2**10, "words has too large a number")
-    common = array_of(arrays, "common", (vocabulary.features,), "<i2")
+    common = array_of(arrays, "common", (n_features,), "<i2")
     check_within("common", common + 1, 32 * width + 1)
     block = int(sizes.max(initial=0))
     return Postings(
-        block=BLOCK,
         low=vocabulary.shape.low,
         rows=rows,
         lengths=lengths[rows],
-        first_entries=first_entries,
-        next_entries=next_entries,
+        entries=entries,
         block_starts=block_starts,
         member_starts=member_starts,
         members=members,
