@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,17 +123,20 @@ def test_a_text_lies_where_it_lies_alone(
     inputs = inputs_from(rows)
     mixed = inputs_from([rows[i] for i in order])
     for name, kernel in learned(inputs).items():
-        together, shuffled = (dense(kernel.points(texts)) for texts in (inputs, mixed))
+        together, shuffled = (dense(kernel, texts) for texts in (inputs, mixed))
         assert_array_equal(shuffled, together[order], err_msg=name)
-        alone = [dense(kernel.points(inputs_from([row]))) for row in rows]
+        alone = [dense(kernel, inputs_from([row])) for row in rows]
         assert_array_equal(np.concatenate(alone), together, err_msg=name)
-        taken = kernel.points(inputs.take(order))
-        assert_array_equal(dense(taken), shuffled, err_msg=name)
+        taken = dense(kernel, inputs.take(order))
+        assert_array_equal(taken, shuffled, err_msg=name)
 
 
-def dense(points: object) -> np.ndarray:
-    """Points as an array of any kind."""
-    return points.toarray() if hasattr(points, "toarray") else np.asarray(points)
+def dense(kernel: Any, inputs: KernelInputs) -> FloatArray:
+    """The points of texts, or their features, as an array."""
+    points = kernel.points(inputs)
+    if hasattr(kernel, "features"):
+        points = kernel.features(points).toarray()
+    return np.asarray(points)
 
 
 @pytest.mark.parametrize("name", TERMS)

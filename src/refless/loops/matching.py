@@ -308,33 +308,8 @@ def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row):
-    """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
-    low = postings[0]
-    orders = len(outputs[2])
-    length = outputs[3][text]
-    row[:] = 0.0
-    counts = np.empty(len(row), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(orders):
-        _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
-        missing = low + k - 1  # a text has so many n-grams less than tokens
-        n_grams = length - missing
-        last = -1
-        scale = 0.0
-        for i in range(len(row)):
-            if block_lengths[i] != last:
-                last = block_lengths[i]
-                enough = last >= low + orders - 1
-                # exact, so the same both ways
-                both = np.float64(n_grams * (last - missing))
-                scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
-            row[i] += scale * counts[i]
-
-
-@loop(nogil=True)
-def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
-    """Fills out[outputs from `first` on, rows] with the similarities, or cosines."""
+def similarities_loop(outputs, postings, block, first, last, rows, out):
+    """Fills out[outputs from `first` on, rows] with the similarities."""
     rated = postings[1]
     cursors = _cursors(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
@@ -346,11 +321,6 @@ def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
         for text in range(first, last):
             if _too_short(outputs, postings, text):
                 continue
-            if cosine:
-                _cosine_row(
-                    outputs, postings, cursors, number, text, block_lengths, bits, row
-                )
-            else:
-                _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
+            _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
             for i in range(len(row)):
                 out[text - first, rows[begin + i]] = row[i]

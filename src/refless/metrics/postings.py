@@ -57,14 +57,11 @@ class Postings:
     bits: npt.NDArray[np.uint32]
     words: IntArray
 
-    def similarities(
-        self, outputs: Features, begin: int, end: int, *, cosine: bool = False
-    ) -> FloatArray:
+    def similarities(self, outputs: Features, begin: int, end: int) -> FloatArray:
         """[end - begin, rated texts] BLEU* of some outputs, 0 for those that are too short.
 
         Args:
             outputs: texts as features of the pool's vocabulary; begin, end: which of them.
-            cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
         """
         out = np.zeros((end - begin, len(self.rows)))
         matching.similarities_loop(
@@ -73,7 +70,6 @@ class Postings:
             self.block,
             begin,
             end,
-            cosine,
             self.rows,
             out,
         )
@@ -131,7 +127,7 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     shape = vocabulary.shape
     n_features = vocabulary.features
     rows = by_length(features.lengths)
-    order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
+    order_starts = vocabulary.firsts
     n_words = WORDS if shape.clip and shape.orders == BITS_FOR_ORDERS else 0
     common, words = _common(features, order_starts, n_words)
     occurrences = features.ids, features.starts, rows, common

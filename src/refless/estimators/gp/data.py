@@ -255,7 +255,7 @@ def read(
     if known is None:
         encoder = encoder_of(parameters)
         inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
-        both = {name: learned(name, inputs, parameters.threads) for name in names}
+        both = {name: learned(name, inputs) for name in names}
         kernels = {name: kernel for name, (kernel, _) in both.items()}
         points = {name: lying for name, (_, lying) in both.items()}
     else:

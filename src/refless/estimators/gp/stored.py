@@ -16,7 +16,7 @@ from refless.data.records import RatedPool, picked
 from refless.estimators.gp.all_ratings import PosteriorMean, landmarks_of
 from refless.estimators.gp.compiled import COMPACT, Solved, standing
 from refless.estimators.gp.data import Known, Parameters, kernel_names, read
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, loops
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
 from refless.estimators.gp.kernels import (
     COMPONENTS,
     MOST_ROWS,
@@ -45,8 +45,7 @@ from refless.files.arrays import (
 from refless.loops.threads import single_threaded_blas
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
-from refless.text.ngrams import Shape
-from refless.text.stored import line_of, vocabulary_arrays, vocabulary_in
+from refless.text.stored import line_of, terms_in
 from refless.text.surface import LEXIS, MARKS, RELATION, SHAPE
 
 VECTORS = "meaning", "source_meaning"
@@ -70,9 +69,9 @@ def stored(state: Learned) -> Arrays:
     arrays |= {name: columns[name] for name in VECTORS if name in columns}
     for name, kernel in state.data.kernels.items():
         if isinstance(kernel, Tfidf):
-            arrays |= {f"{name} keys": kernel.keys, f"{name} idf": kernel.idf}
+            arrays |= {f"{name} keys": kernel.known.keys, f"{name} idf": kernel.idf}
         elif isinstance(kernel, GramsKernel):
-            arrays |= named("grams ", vocabulary_arrays(kernel.vocabulary))
+            arrays["grams keys"] = kernel.known.keys
         elif isinstance(kernel, JointKernel):
             arrays["components"] = kernel.components.directions
             arrays["joint"] = np.append(kernel.middle, kernel.size)
@@ -145,18 +144,18 @@ def _known(
     return Known(
         cast("Encoder", _SavedVectors(arrays)) if vectors else None,
         _finite(arrays, "numbers", (len(pool), width)),
-        lambda name, inputs: _kernel(name, inputs, parameters.threads, arrays),
+        lambda name, inputs: _kernel(name, inputs, arrays),
     )
 
 
 def _kernel(
-    name: str, inputs: KernelInputs, threads: int | None, arrays: Mapping[str, Array]
+    name: str, inputs: KernelInputs, arrays: Mapping[str, Array]
 ) -> LearnedKernel:
     """A kernel as it was learned."""
     if name in TERMS:
         return _tfidf(name, arrays)
     if name == "grams":
-        return GramsKernel(vocabulary_in(Shape(), part_of(arrays, "grams ")), threads)
+        return GramsKernel(terms_in(arrays, "grams keys"))
     if name != "joint":
         return column_kernel(name, inputs)
     middle = _finite(arrays, "joint", line_of(arrays, "joint", "<f8").shape)
@@ -168,12 +167,11 @@ def _kernel(
 
 
 def _tfidf(name: str, arrays: Mapping[str, Array]) -> Tfidf:
-    keys = line_of(arrays, f"{name} keys", "<i8")
-    require(bool((np.diff(keys) > 0).all()), f"{name} keys are not sorted")
-    idf = array_of(arrays, f"{name} idf", (len(keys) + 1,))
+    known = terms_in(arrays, f"{name} keys")
+    idf = array_of(arrays, f"{name} idf", (len(known.keys) + 1,))
     is_valid = ((idf >= 1.0) & (idf <= LARGEST_IDF)).all()
     require(bool(is_valid), f"{name} idf is out of range")
-    return Tfidf(name, keys, loops.table_loop(keys), idf)
+    return Tfidf(name, known, idf)
 
 
 def _solved(model: Posterior, arrays: Mapping[str, Array]) -> Solved:
