@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.text import words
 from refless.text.terms import joined, tokens_of
-from refless.text.tokenize import distinct, token_counts, tokenizer
+from refless.text.tokenize import distinct, tokenizer
 from refusals import bad_usage
 
 ANY_TEXT = st.text(
@@ -89,20 +88,7 @@ def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
         tokenizer(name)
 
 
-@given(
-    st.text(
-        alphabet=st.sampled_from("ab.\u00e9\u0301\u3000\u2028\x1c\x85 \n"), max_size=40
-    )
-)
-def test_pieces_of_a_text_leave_no_trace(text: str) -> None:
-    """They end before blanks of any kind, so what is read of them is the same."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(words, "PIECE", 3)
-        assert "".join(words.pieces(text)) == text
-        assert [*words.each_word(text)] == words.words(text)
-
-
-@pytest.mark.parametrize("name", ["words", "13a"])
+@pytest.mark.parametrize("name", ["char", "words", "13a"])
 @given(st.lists(ANY_TEXT | WORDS.map(" \x1c".join), max_size=4))
 def test_equal_tokens_alone_have_equal_keys(name: str, texts: list[str]) -> None:
     """Blanks of any kind stand between them."""
@@ -120,12 +106,3 @@ def test_each_text_once() -> None:
     once, rows = distinct(["b", "a", "b", ""])
     assert (once, rows.tolist()) == (["b", "a", ""], [0, 1, 0, 2])
     assert distinct([])[1].dtype == np.int64
-
-
-@pytest.mark.parametrize("name", ["char", "words", "13a"])
-def test_tokens_are_counted(name: str) -> None:
-    """There are as many as the tokenizer makes."""
-    texts = ["a b,", "", "\U0001f98a fox"]
-    assert token_counts(texts, name).tolist() == [
-        len(tokenizer(name)(text)) for text in texts
-    ]

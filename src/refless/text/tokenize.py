@@ -1,6 +1,6 @@
 """Texts to tokens: characters, words, and sacrebleu's tokenizers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
@@ -63,11 +63,3 @@ def distinct(texts: Iterable[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
         [place.setdefault(text, len(place)) for text in texts], dtype=np.int64
     )
     return list(place), rows
-
-
-def token_counts(texts: Sequence[str], tokenize: str) -> npt.NDArray[np.int64]:
-    """[texts] number of tokens."""
-    if tokenize == "char":
-        return np.fromiter(map(len, texts), dtype=np.int64)
-    split = tokenizer(tokenize)
-    return np.array([len(split(text)) for text in texts], dtype=np.int64)
