@@ -171,7 +171,7 @@ def of_kind(
     kernels: Mapping[str, LearnedKernel], weights: FloatArray, *, linear: bool
 ) -> FloatArray:
     """[kernels] the weights, 0 for kernels that are products of features, or for all others."""
-    is_linear = np.array([hasattr(kernel, "table") for kernel in kernels.values()])
+    is_linear = np.array([hasattr(kernel, "features") for kernel in kernels.values()])
     return np.where(is_linear == linear, weights, 0.0)
 
 
