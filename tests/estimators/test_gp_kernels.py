@@ -27,7 +27,7 @@ from refless.estimators.gp.kernels import learned as learned_with_points
 from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks
 from slow_texts import STRINGS
-from tiny_encoder import Letters
+from tiny_encoder import letters
 
 NAN = float("nan")
 SCORES = ("a", "b")
@@ -49,13 +49,12 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     texts = [row[0] for row in rows]
     sources = [row[1] for row in rows]
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
-    encoder = Letters()
     return inputs_of(
         texts,
         sources,
-        encoder=encoder,
+        encode=letters,
         scores=scores,
-        score_names=SCORES,  # type: ignore[arg-type]
+        score_names=SCORES,
     )
 
 

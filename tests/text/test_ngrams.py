@@ -1,6 +1,7 @@
 """Texts to n-gram features, against counters of tuples."""
 
 from collections import Counter
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -62,7 +63,8 @@ def test_features_are_the_occurrences_of_known_n_grams(
     names: dict[tuple[Gram, int], int] = {}
     for texts, features in ((rated, learnt), (outputs, look_up(outputs, known))):
         for k, order in enumerate(range(shape.low, shape.high + 1)):
-            pool = {run for text in rated for run in occurrences(text, order, shape)}
+            runs = (occurrences(text, order, shape) for text in rated)
+            pool = {*chain.from_iterable(runs)}
             for i, text in enumerate(texts):
                 wanted = [r for r in occurrences(text, order, shape) if r in pool]
                 if not shape.clip:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ loops = Loops("terms")
 
 BLOCK = 8_192  # texts whose n-grams are keyed at a time
 
-_Grams = tuple[IntArray, IntArray, IntArray]
+_Grams = tuple[npt.NDArray[Any], ...]  # of n-grams, and where texts begin
 HIGHEST_ORDER = 100  # every order takes room for every text
 
 

@@ -163,7 +163,7 @@ class Holders:
     known: KnownTerms
     starts: IntArray
     texts: IntArray
-    values: FloatArray
+    values: IntArray | FloatArray
     size: int
 
     @classmethod

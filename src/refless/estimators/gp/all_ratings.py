@@ -97,7 +97,7 @@ class AllRatings:
             if weight > 0
         ]
         others = of_kind(kernels, weights, linear=False)
-        compared = np.empty((n, len(landmarks)), PRECISION)
+        compared: FloatArray = np.empty((n, len(landmarks)), PRECISION)
         _compare(kernels, others, points, landmarks, compared)
         factor = None
         if len(landmarks) < n:

@@ -13,8 +13,7 @@ import numpy as np
 from refless.data.records import NO_SCORES, picked
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.progress import Progress
-from refless.text.embed import Encoder
+from refless.text.embed import VectorArray
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
 from refless.text.terms import KnownTerms, Terms, Words, letter_terms, word_terms
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 loops = Loops("terms")
+
+Encode = Callable[[Sequence[str]], VectorArray]  # see `Encoder.sentences`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,19 +61,18 @@ def inputs_of(
     *,
     units: Sequence[str] = (),
     systems: Sequence[str] = (),
-    encoder: Encoder | None = None,
+    encode: Encode | None = None,
     scores: FloatArray = NO_SCORES,
     score_names: Sequence[str] = (),
     numbers: FloatArray | None = None,
-    progress: Progress | None = None,
 ) -> KernelInputs:
     """The kernels' inputs of [n] texts, their sources, systems, and [n, k] scores of judges.
 
     Args:
-        texts, sources, systems, encoder, scores, score_names: what is read.
+        texts, sources, systems, scores, score_names: what is read.
+        encode: gives vectors of length 1, those of the sources last.
         units: [n] what belongs together; by default texts of one source, or equal texts.
         numbers: what `numbers_of` gives, where it is known.
-        progress: called with the share of the encoder's vectors that is computed.
     """
     if numbers is None:
         numbers = numbers_of(texts, sources)
@@ -82,8 +82,8 @@ def inputs_of(
     if sources:
         columns["relation"] = related
     columns |= dict.fromkeys(("trend", "near", "joint"), numbers)
-    if encoder is not None:
-        vectors = encoder.sentences([*texts, *sources], progress)
+    if encode is not None:
+        vectors = encode([*texts, *sources])
         columns["meaning"] = vectors[: len(texts)]
         if sources:
             columns["source_meaning"] = vectors[len(texts) :]

@@ -7,8 +7,8 @@ matrix of the rated texts, is computed again when it is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -43,8 +43,7 @@ from refless.files.arrays import (
     require,
 )
 from refless.loops.threads import single_threaded_blas
-from refless.registry.progress import Progress
-from refless.text.embed import Encoder, VectorArray
+from refless.text.embed import VectorArray
 from refless.text.stored import line_of, terms_in
 from refless.text.surface import LEXIS, MARKS, RELATION, SHAPE
 
@@ -142,7 +141,7 @@ def _known(
     if SOURCE[0] in names:
         width += len(RELATION)
     return Known(
-        cast("Encoder", _SavedVectors(arrays)) if vectors else None,
+        partial(_saved_vectors, arrays) if vectors else None,
         _finite(arrays, "numbers", (len(pool), width)),
         lambda name, inputs: _kernel(name, inputs, arrays),
     )
@@ -210,27 +209,18 @@ def _finite(arrays: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> A
     return array
 
 
-@dataclass(frozen=True)
-class _SavedVectors:
-    """Stands for the encoder when its vectors of the rated texts are saved."""
-
-    arrays: Mapping[str, Array]
-
-    def sentences(
-        self,
-        texts: Sequence[str],
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> VectorArray:
-        names = [name for name in VECTORS if name in self.arrays]
-        n = len(texts) // len(names)
-        width = (0, *self.arrays[names[0]].shape)[-1]
-        require(
-            width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
-        )
-        parts = [array_of(self.arrays, name, (n, width), "<f4") for name in names]
-        for vectors in parts:
-            squares = np.einsum("ij,ij->i", vectors, vectors)
-            is_near = np.abs(squares - 1) < 2 * UNIT
-            is_valid = is_near | (squares == 0)  # NaN is neither
-            require(bool(is_valid.all()), "a vector is neither of length 1 nor 0")
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+def _saved_vectors(arrays: Mapping[str, Array], texts: Sequence[str]) -> VectorArray:
+    """The vectors of the rated texts, in place of their encoder's."""
+    names = [name for name in VECTORS if name in arrays]
+    n = len(texts) // len(names)
+    width = (0, *arrays[names[0]].shape)[-1]
+    require(
+        width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
+    )
+    parts = [array_of(arrays, name, (n, width), "<f4") for name in names]
+    for vectors in parts:
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        is_near = np.abs(squares - 1) < 2 * UNIT
+        is_valid = is_near | (squares == 0)  # NaN is neither
+        require(bool(is_valid.all()), "a vector is neither of length 1 nor 0")
+    return np.concatenate(parts)
