@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from unicodedata import normalize
 
 from refless.text.masking import masked
 from refless.text.surface import READ
-from refless.text.words import AS_ASCII, words
+from refless.text.words import AS_ASCII, UNBROKEN, words
 
 
 def word_strings(text: str) -> list[str]:
@@ -33,6 +34,12 @@ STRINGS: dict[str, Callable[[str, str], list[str]]] = {
     "source": lambda _, source: word_strings(source),
     "masked": lambda text, source: word_strings(masked(text, source)),
 }
+
+
+def plain_words(text: str) -> list[str]:
+    """Words without case and marks, of which the runs of copies are."""
+    folded = text.lower() if text.isascii() else normalize("NFKC", text).casefold()
+    return re.findall(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+", folded)
 
 
 def surface_numbers(text: str) -> tuple[float, ...]:

@@ -36,11 +36,9 @@ def tiny_encoder(folder: Path) -> str:
     return str(folder)
 
 
-class Letters:
+def letters(texts: Sequence[str]) -> VectorArray:
     """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
-
-    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
-        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
-        counts = np.array(counts).reshape(len(texts), 6)
-        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-        return np.asarray(counts / lengths, dtype=np.float32)
+    counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
+    every = np.array(counts).reshape(len(texts), 6)
+    lengths = np.maximum(np.linalg.norm(every, axis=1, keepdims=True), 1e-9)
+    return np.asarray(every / lengths, dtype=np.float32)

@@ -21,9 +21,9 @@ from refless.data.tables import Reading, read_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.scoring import scored
 from refless.stats.fisher import gap
-from refless.text.ngrams import learn, look_up
-from refless.text.runs import RUNS, plain
+from refless.text.runs import RatedRuns
 from refless.text.words import words
+from slow_texts import plain_words
 from slow_twins import gram_cosine
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join)
@@ -49,29 +49,24 @@ def share_held(text: str, other: str) -> float:
 
 @given(st.lists(WORDS, min_size=1, max_size=8), st.lists(WORDS, min_size=1, max_size=8))
 def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) -> None:
-    """Sparse products give what counting gives, whichever side the runs are learned from."""
+    """Sparse products give what counting gives."""
     slow = {
         (i, j)
         for (i, text), (j, other) in product(enumerate(texts), enumerate(others))
         if len(text.split()) >= SHORTEST and share_held(text, other) >= 0.8 - 1e-9
     }
-    vocabulary, known = learn(others, RUNS)
-    of_texts, asked = learn(texts, RUNS)
-    for one, two in (
-        (look_up(texts, vocabulary), known),
-        (asked, look_up(others, of_texts)),
-    ):
-        found: set[tuple[int, int]] = set()
-        for rows, others, _ in pairs(one, two):
-            found |= {*zip(rows.tolist(), others.tolist(), strict=True)}
-        assert found == slow
+    rated = RatedRuns.of(others)
+    found: set[tuple[int, int]] = set()
+    for rows, columns, _ in pairs(rated.looked_up(texts), rated.runs):
+        found |= {*zip(rows.tolist(), columns.tolist(), strict=True)}
+    assert found == slow
 
 
-def test_plain() -> None:
+def test_plain_words() -> None:
     """Case, marks, blanks and widths are nothing; a letter of a script without blanks is a word."""
-    assert plain("  Don't\tSTOP, now!! ") == "don t stop now"
-    assert plain("\uff21\uff22\uff11") == plain("ab1")
-    assert plain("我吃饭 ok") == "我 吃 饭 ok"
+    assert plain_words("  Don't\tSTOP, now!! ") == ["don", "t", "stop", "now"]
+    assert plain_words("\uff21\uff22\uff11") == plain_words("ab1")
+    assert plain_words("我吃饭 ok") == ["我", "吃", "饭", "ok"]
 
 
 def outputs(*rows: tuple[str, str, str]) -> Outputs:

@@ -104,6 +104,15 @@ def test_landmarks_are_a_process_of_their_own(seed: int) -> None:
     assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=1e-4)
 
 
+def test_kernels_of_terms_are_products_of_features() -> None:
+    """And lines; all others are compared with landmarks."""
+    known = small()
+    linear, others = posterior_of(known, np.ones(len(known.kernels)), 0.3).kinds
+    wanted = {"grams", "words", "letters", "source", "masked", "trend"}
+    assert {*linear.kernels} == wanted
+    assert {*others.kernels} == {*known.kernels} - wanted
+
+
 @pytest.mark.parametrize("use_source", [True, False])
 def test_all_ratings_count(use_source: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Estimates are those of all; deviations those of the ones drawn; no order of rows counts."""

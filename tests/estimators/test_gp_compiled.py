@@ -34,7 +34,7 @@ from refless.estimators.saved import load, save
 from refless.registry.arrays import FloatArray
 from refless.stats.correlation import spearman
 from refless.stats.posterior import exact
-from tiny_encoder import Letters
+from tiny_encoder import letters
 
 SCORES = ("a", "b")
 NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(SCORES))
@@ -65,7 +65,7 @@ def inputs_from(rows: Sequence[tuple[str, str, str, int]]) -> KernelInputs:
         [row[0] for row in rows],
         [row[1] for row in rows],
         systems=[row[2] for row in rows],
-        encoder=Letters(),  # type: ignore[arg-type]
+        encode=letters,
         scores=np.column_stack([numbers, numbers[::-1]]),
         score_names=SCORES,
     )

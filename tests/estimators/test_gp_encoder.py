@@ -138,7 +138,7 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
     """Pair by pair; the width is the root mean square of the distances of all pairs."""
     texts = [" ".join(WORDS[i : i + 1 + i % 3]) for i in range(8)]
     sources = [" ".join(WORDS[i % 4 : i % 4 + 2]) for i in range(8)]
-    inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
+    inputs = inputs_of(texts, sources, encode=Encoder(model=model).sentences)
     names = ("meaning", "source_meaning", "relevance")
     kernels = [learned(name, inputs)[0] for name in names]
     points = [kernel.points(inputs) for kernel in kernels]
@@ -167,7 +167,7 @@ def relevant(model: str, n: int) -> RatedPool:
     drawn = [" ".join(rng.choice(words, 3)) for _ in range(2 * n)]
     texts = drawn[:n]
     sources = drawn[n:]
-    inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
+    inputs = inputs_of(texts, sources, encode=Encoder(model=model).sentences)
     return pool_of(texts, inputs.columns["relevance"][:, 0].tolist(), sources=sources)
 
 

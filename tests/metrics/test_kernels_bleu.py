@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 from numpy.testing import assert_allclose
@@ -18,7 +18,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
 from refless.text.ngrams import Shape
 from refusals import bad_usage
-from slow_twins import gram_cosine, table
+from slow_twins import table
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
 LETTERS = "aab \U0001f98a\u0301"
@@ -130,81 +130,6 @@ def test_very_long_texts_overflow_no_counter(
     assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
 
 
-def cosines(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
-    """All cosines the slow way."""
-    return table(partial(gram_cosine, shape=shape), texts, rated)
-
-
-def test_cosines_by_hand() -> None:
-    """'abcde' and 'abcdx' share 3 of 4, 2 of 3, 1 of 2; 'aaaaaa' 3, 2, 1 of 5, 4, 3 with 'aaaa'."""
-    assert gram_cosine("abcde", "abcdx") == pytest.approx((3 / 4 + 2 / 3 + 1 / 2) / 3)
-    wanted = (3 / np.sqrt(5 * 3) + 2 / np.sqrt(4 * 2) + 1 / np.sqrt(3 * 1)) / 3
-    assert (
-        gram_cosine("aaaaaa", "aaaa")
-        == gram_cosine("aaaa", "aaaaaa")
-        == pytest.approx(wanted)
-    )
-    assert gram_cosine("abcd", "abcd") == pytest.approx(1.0)
-    assert gram_cosine("abc", "abc") == gram_cosine("", "") == 0.0
-
-
-@given(st.lists(TEXT, max_size=5), st.lists(TEXT, max_size=6), SHAPES)
-def test_the_cosine_equals_its_twin(
-    texts: list[str], rated: list[str], shape: Shape
-) -> None:
-    """On all of Unicode, short texts, repeated n-grams, any orders; only with clipping."""
-    prepared = PreparedBleu.build(rated, shape)
-    if not shape.clip:
-        with bad_usage("needs clipping"):
-            prepared.cosine(texts)
-        return
-    found = prepared.cosine(texts)
-    assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
-
-
-@given(
-    st.lists(SENTENCE.map(" ".join), max_size=5),
-    st.lists(SENTENCE.map(" ".join), max_size=6),
-    st.sampled_from(["words", "13a", "intl"]),
-)
-def test_the_cosine_of_other_tokens(
-    texts: list[str], rated: list[str], tokenize: str
-) -> None:
-    """Whatever the tokens."""
-    shape = Shape(tokenize=tokenize, low=1, high=3)
-    found = PreparedBleu.build(rated, shape).cosine(texts)
-    assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
-
-
-@example(["aaaa", "aaaaaaaaa"], (2, 4))
-@given(
-    st.lists(TEXT, min_size=1, max_size=8), st.sampled_from([(2, 4), (1, 1), (1, 6)])
-)
-def test_the_cosine_is_positive_semi_definite(
-    texts: list[str], orders: tuple[int, int]
-) -> None:
-    """And 1 of a text with itself, 0 where it is too short."""
-    found = PreparedBleu.build(texts, Shape(low=orders[0], high=orders[1])).cosine(
-        texts
-    )
-    assert np.linalg.eigvalsh(found)[0] > -1e-12
-    np.testing.assert_array_equal(found, found.T)
-    own = [float(len(text) >= orders[1]) for text in texts]
-    assert_allclose(np.diag(found), own, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("length", [1_023, 1_024, 70_000])
-def test_cosines_of_long_texts_overflow_no_counter(length: int) -> None:
-    """Around 1,023 matches, where BLEU* leaves its packed counters, and far beyond."""
-    run = "a" * length
-    rated = ["a", "aaaa", run, run[:-1] + "b", "a" * 1_023, "ab" * 700, ""]
-    texts = [run, "b" + run, "ba" * 600, "aaaaaa", "aa"]
-    for orders in ((1, 3), (2, 4)):
-        shape = Shape(low=orders[0], high=orders[1])
-        found = PreparedBleu.build(rated, shape).cosine(texts)
-        assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_027, 2_053])
 def test_packed_counters_give_way_where_they_would_overflow(length: int) -> None:
     """Around 1,023 matches, on either side of the ten bits of a packed counter."""
@@ -232,8 +157,6 @@ def test_without_texts_there_are_no_similarities() -> None:
     """An empty pool, and no outputs."""
     assert PreparedBleu.build([], Shape()).similarities(["abcd"]).shape == (1, 0)
     assert PreparedBleu.build(["abcd"], Shape()).similarities([]).shape == (0, 1)
-    assert PreparedBleu.build([], Shape()).cosine(["abcd"]).shape == (1, 0)
-    assert PreparedBleu.build(["abcd"], Shape()).cosine([]).shape == (0, 1)
 
 
 def test_lengths_count_tokens() -> None:

@@ -1,14 +1,15 @@
-"""Token ids to n-gram features, against counters of tuples."""
+"""Texts to n-gram features, against counters of tuples."""
 
 from collections import Counter
-from itertools import product
+from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
+from refless.text import ngrams
+from refless.text.ngrams import Features, Shape, learn, look_up
 from refless.text.tokenize import tokenizer
 from refusals import bad_usage
 
@@ -40,41 +41,44 @@ def weights_of(features: Features, text: int, order: int) -> list[int]:
     return [int(i) for i in features.weights[begin:end]]
 
 
-def gram_of(known: Vocabulary, feature: int) -> Gram:
-    """The n-gram behind a feature, unravelled from the keys."""
-    order = next(k for k, f in enumerate(known.firsts) if f[0] <= feature < f[-1])
-    rank = int(np.searchsorted(known.firsts[order], feature, side="right")) - 1
-    tokens: list[str] = []
-    for keys in reversed(known.keys[: order + known.shape.low - 1]):
-        rank, last = divmod(int(keys[rank]), len(known.tokens))
-        tokens.append(known.tokens[last])
-    return (known.tokens[rank], *reversed(tokens))
+def occurrences(text: str, order: int, shape: Shape) -> list[tuple[Gram, int]]:
+    """The n-grams of a text from its beginning on, each with how often it stood before."""
+    seen: Counter[Gram] = Counter()
+    tokens = tokenizer(shape.tokenize)(text)
+    found = []
+    for i in range(len(tokens) - order + 1):
+        gram = tuple(tokens[i : i + order])
+        found.append((gram, seen[gram]))
+        seen[gram] += 1
+    return found
 
 
 @given(TEXTS, TEXTS, SHAPES)
+@example(["a b", " a\n a", ""], ["b a b"], Shape(tokenize="words", low=1, high=2))
 def test_features_are_the_occurrences_of_known_n_grams(
     rated: list[str], outputs: list[str], shape: Shape
 ) -> None:
     """Clipped: as many as the pool's largest count admits; else distinct, weighed by count."""
     known, learnt = learn(rated, shape)
+    names: dict[tuple[Gram, int], int] = {}
     for texts, features in ((rated, learnt), (outputs, look_up(outputs, known))):
-        assert features.lengths.tolist() == list(map(len, texts))
         for k, order in enumerate(range(shape.low, shape.high + 1)):
-            most: Counter[Gram] = Counter()
-            for text in rated:
-                most |= counts_of(text, order, shape)
+            runs = (occurrences(text, order, shape) for text in rated)
+            pool = {*chain.from_iterable(runs)}
             for i, text in enumerate(texts):
-                wanted = Counter(
-                    {g: c for g, c in counts_of(text, order, shape).items() if most[g]}
-                )
+                wanted = [r for r in occurrences(text, order, shape) if r in pool]
+                if not shape.clip:
+                    counts = counts_of(text, order, shape)
+                    wanted = [run for run in wanted if run[1] == 0]
+                    weights = [counts[gram] for gram, _ in wanted]
+                    assert weights_of(features, i, k) == weights
                 found = features_of(features, i, k)
-                assert len(set(found)) == len(found)
-                grams = [gram_of(known, feature) for feature in found]
-                if shape.clip:
-                    assert Counter(grams) == wanted & most
-                else:
-                    weights = weights_of(features, i, k)
-                    assert dict(zip(grams, weights, strict=True)) == wanted
+                pairs = zip(wanted, found, strict=True)
+                assert all(
+                    names.setdefault(run, number) == number for run, number in pairs
+                )
+    assert sorted(names.values()) == [*range(known.features)]
+    assert learnt.lengths.tolist() == [len(tokenizer(shape.tokenize)(t)) for t in rated]
 
 
 @given(TEXTS, SHAPES)
@@ -95,10 +99,8 @@ def test_the_vocabulary_forgets_the_order_of_texts(
 ) -> None:
     """Saved indexes are the same from run to run."""
     first, second = (learn(order, shape)[0] for order in texts)
-    assert first.tokens == second.tokens
-    for name in ("keys", "firsts"):
-        pairs = zip(getattr(first, name), getattr(second, name), strict=True)
-        assert all(np.array_equal(one, other) for one, other in pairs)
+    for one, other in zip(first.known, second.known, strict=True):
+        assert np.array_equal(one.keys, other.keys)
 
 
 def test_shared_features_are_clipped_matches() -> None:
@@ -142,15 +144,15 @@ def test_features_share_what_texts_share(
                 assert shared == sum(min(c, limit[g]) for g, c in x.items() if g in s)
 
 
-def test_many_n_grams() -> None:
-    """More than the hash table begins with: a pair of each two of 90 characters, by hand."""
-    letters = [chr(0x4E00 + i) for i in range(90)]
-    known, features = learn(
-        [a + b for a, b in product(letters, letters)], Shape(low=2, high=2)
-    )
-    assert known.keys[0].tolist() == list(range(8100))
-    assert features.ids.tolist() == list(range(8100))
-    assert look_up([letters[3] + letters[5]], known).ids.tolist() == [275]
+def test_blocks_of_texts_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many texts are read at a time."""
+    texts = ["abab", "", "bab", "ab ab ab", "c"]
+    known, features = learn(texts, Shape(low=1))
+    monkeypatch.setattr(ngrams, "BLOCK", 2)
+    again, same = learn(texts, Shape(low=1))
+    assert known.features == again.features
+    for name in ("lengths", "starts", "ids", "weights"):
+        assert np.array_equal(getattr(features, name), getattr(same, name))
 
 
 def test_orders_have_an_end() -> None:

@@ -1,20 +1,35 @@
 """Compiled loops over code points read texts as their slow twins do, whatever the script."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
-from refless.text.ngrams import look_up
-from refless.text.runs import RatedRuns, plain
+from refless.text.runs import RatedRuns
 from refless.text.surface import surface
-from refless.text.terms import Terms, Words, letter_terms, word_terms
+from refless.text.terms import (
+    Holders,
+    Terms,
+    Words,
+    gram_terms,
+    letter_terms,
+    word_terms,
+)
 from refless.text.words import words
-from slow_texts import letter_strings, surface_numbers, tally, word_strings
+from slow_texts import (
+    letter_strings,
+    plain_words,
+    runs_of,
+    surface_numbers,
+    tally,
+    word_strings,
+)
+from slow_twins import gram_cosine, table
 
 # cases, marks, joiners, scripts without blanks, full stops of all kinds
 LETTERS = "aB1_ İΣς.。?،,!\n\u0301\u0307\u200dก\u0e31中\U00020000\U000e0100\ud800 'é"
@@ -35,7 +50,7 @@ def test_words_are_split_as_one_by_one(whole: bool, texts: list[str]) -> None:
     assert same_kinds(laid.keys.tolist(), every)
 
 
-def same_kinds(keys: Sequence[int], strings: Sequence[str]) -> bool:
+def same_kinds(keys: Sequence[int], strings: Sequence[object]) -> bool:
     """Whether keys are equal where strings are, and nowhere else."""
     pairs = {*zip(keys, strings, strict=True)}
     return len(pairs) == len({*keys}) == len({*strings})
@@ -56,7 +71,7 @@ def test_terms_are_those_of_counters(
     every: list[str] = []
     for i, text in enumerate(strings):
         part = slice(int(terms.starts[i]), int(terms.starts[i + 1]))
-        assert sorted(terms.counts[part]) == sorted(tally(text))
+        assert sorted(terms.values[part]) == sorted(tally(text))
         alone = read(Words.of([texts[i]]))
         assert alone.keys.tolist() == terms.keys[part].tolist()
         every += text
@@ -65,10 +80,30 @@ def test_terms_are_those_of_counters(
 
 def test_terms_of_some_texts() -> None:
     """In the order that is asked for, a text twice if it is asked for twice."""
-    terms = word_terms(Words.of(["a b", "", "c c"])).take(np.array([2, 0, 1, 2]))
+    terms = word_terms(Words.of(["a b", "", "c c"]))[np.array([2, 0, 1, 2])]
     wanted = word_terms(Words.of(["c c", "a b", "", "c c"]))
-    for name in ("keys", "counts", "starts"):
+    for name in ("keys", "values", "starts"):
         np.testing.assert_array_equal(getattr(terms, name), getattr(wanted, name))
+
+
+def test_cosines_of_grams_by_hand() -> None:
+    """'abcde' and 'abcdx' share 3 of 4, 2 of 3, 1 of 2; 'aaaaaa' 3, 2, 1 of 5, 4, 3 with 'aaaa'."""
+    assert gram_cosine("abcde", "abcdx") == pytest.approx((3 / 4 + 2 / 3 + 1 / 2) / 3)
+    wanted = (3 / np.sqrt(5 * 3) + 2 / np.sqrt(4 * 2) + 1 / np.sqrt(3 * 1)) / 3
+    assert gram_cosine("aaaaaa", "aaaa") == pytest.approx(wanted)
+    assert gram_cosine("abcd", "abcd") == pytest.approx(1.0)
+    assert gram_cosine("abc", "abc") == gram_cosine("", "") == 0.0
+
+
+@given(
+    st.lists(TEXT | st.text("ab", max_size=30), max_size=5),
+    st.lists(TEXT | st.text("ab", max_size=30), max_size=6),
+)
+@example(["a" * 2_000, "ba" * 600, "aaa"], ["a" * 1_999, "aaaa", ""])
+def test_products_of_grams_are_cosines(texts: list[str], rated: list[str]) -> None:
+    """On all of Unicode, of short texts, of n-grams again and again."""
+    found = Holders.of(gram_terms(rated)).products(gram_terms(texts))
+    assert_allclose(found, table(gram_cosine, texts, rated), rtol=0, atol=1e-12)
 
 
 @given(TEXTS)
@@ -83,8 +118,22 @@ def test_surface_numbers_are_those_of_each_text(texts: list[str]) -> None:
 @given(rated=TEXTS, texts=TEXTS)
 @example(rated=["Ab c: dé_e 語語語 ⅷ"], texts=["ab C dé e 語語語 VIII", ""])
 def test_runs_are_those_of_plain_words(rated: list[str], texts: list[str]) -> None:
-    """The runs of three words that a rated text has, as its words one by one give them."""
+    """Runs of three words of each text, one that it has again as another one, known or not."""
     texts = [*texts, *rated]
     runs = RatedRuns.of(rated)
-    wanted = look_up([*map(plain, texts)], runs.vocabulary)
-    np.testing.assert_equal(asdict(runs.looked_up(texts)), asdict(wanted))
+    found = runs.looked_up(texts)
+    wanted: list[tuple[object, ...]] = []
+    for text in texts:
+        seen: Counter[tuple[str, ...]] = Counter()
+        for run in runs_of(plain_words(text), 3):
+            wanted.append((run, seen[run]))
+            seen[run] += 1
+    known = {*wanted[len(wanted) - len(runs.runs.ids) :]}
+    named = [run if run in known else None for run in wanted]
+    assert same_kinds(found.ids.tolist(), named)
+    assert found.starts[-1] == len(wanted)
+    part = slice(len(wanted) - len(runs.runs.ids), None)
+    np.testing.assert_array_equal(runs.runs.ids, found.ids[part])
+    np.testing.assert_array_equal(
+        np.diff(runs.runs.starts), np.diff(found.starts)[len(texts) - len(rated) :]
+    )

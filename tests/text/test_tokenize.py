@@ -1,7 +1,6 @@
 """Texts to tokens and token ids."""
 
 import sys
-from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -9,16 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.text import words
-from refless.text.runs import plain
-from refless.text.tokenize import (
-    code_points,
-    distinct,
-    encode,
-    learn_tokens,
-    token_counts,
-    tokenizer,
-)
+from refless.text.terms import joined, tokens_of
+from refless.text.tokenize import distinct, tokenizer
 from refusals import bad_usage
 
 ANY_TEXT = st.text(
@@ -32,7 +23,7 @@ WORDS = st.lists(
 @given(ANY_TEXT)
 def test_code_points_are_those_of_the_text(text: str) -> None:
     """Astral planes are one point, lone surrogates pass, combining marks stay apart."""
-    assert code_points(text).tolist() == [ord(letter) for letter in text]
+    assert joined([text])[0].tolist() == [ord(letter) for letter in text]
 
 
 def test_characters_are_code_points_and_spaces_count() -> None:
@@ -97,67 +88,17 @@ def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
         tokenizer(name)
 
 
-@given(st.lists(ANY_TEXT, max_size=6), st.lists(ANY_TEXT, max_size=4))
-def test_characters_as_ids(texts: list[str], others: list[str]) -> None:
-    """Places in the sorted vocabulary, -1 for tokens that it lacks."""
-    tokens = learn_tokens(texts, "char")[0]
-    assert tokens == tuple(sorted(set("".join(texts))))
-    both = [*texts, *others]
-    encoded = encode(both, "char", tokens)
-    assert encoded.lengths.tolist() == [len(text) for text in both]
-    assert encoded.ids.tolist() == numbers(both, tokens)
-
-
-def numbers(texts: Iterable[Iterable[str]], tokens: Sequence[str]) -> list[int]:
-    """The places of all tokens, -1 for those that are not known."""
-    return [
-        tokens.index(token) if token in tokens else -1
-        for token in chain.from_iterable(texts)
-    ]
-
-
-@given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=3))
-def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
-    """The same for words."""
-    tokens, known = learn_tokens([*map(" ".join, texts)], "words")
-    assert tokens == tuple(sorted({*chain.from_iterable(texts)}))
-    assert known.ids.tolist() == numbers(texts, tokens)
-    encoded = encode([" ".join(text) for text in [*texts, *others]], "words", tokens)
-    assert encoded.ids.tolist() == numbers([*texts, *others], tokens)
-    assert np.diff(encoded.starts).tolist() == [len(text) for text in [*texts, *others]]
-
-
-@given(
-    st.text(
-        alphabet=st.sampled_from("ab.\u00e9\u0301\u3000\u2028\x1c\x85 \n"), max_size=40
+@pytest.mark.parametrize("name", ["char", "words", "13a"])
+@given(st.lists(ANY_TEXT | WORDS.map(" \x1c".join), max_size=4))
+def test_equal_tokens_alone_have_equal_keys(name: str, texts: list[str]) -> None:
+    """Blanks of any kind stand between them."""
+    split = [tokenizer(name)(text) for text in texts]
+    tokens = tokens_of(texts, name)
+    assert tokens.lengths.tolist() == [*map(len, split)]
+    pairs = {*zip(tokens.keys.tolist(), chain.from_iterable(split), strict=True)}
+    assert (
+        len(pairs) == len({*chain.from_iterable(split)}) == len({*tokens.keys.tolist()})
     )
-)
-def test_pieces_of_a_text_leave_no_trace(text: str) -> None:
-    """They end before blanks of any kind, so what is read of them is the same."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(words, "PIECE", 3)
-        assert "".join(words.pieces(text)) == text
-        tokens, found = learn_tokens([text], "words")
-        assert [tokens[i] for i in found.ids] == text.split()
-        assert [*words.each_word(text)] == words.words(text)
-        in_pieces = plain(text)
-    assert in_pieces == plain(text)
-
-
-def test_chunks_of_texts_leave_no_trace() -> None:
-    """Texts beyond the two million characters that are encoded at a time."""
-    texts = ["ab" * 700_000, "", "ba" * 700_000, "c", "\U0010ffff"]
-    encoded = encode(texts, "char", learn_tokens(texts, "char")[0])
-    assert encoded.lengths.tolist() == [1_400_000, 0, 1_400_000, 1, 1]
-    assert encoded.ids[[0, 1, 1_399_999, 1_400_000, -2, -1]].tolist() == [
-        0,
-        1,
-        1,
-        1,
-        2,
-        3,
-    ]
-    assert np.bincount(encoded.ids).tolist() == [1_400_000, 1_400_000, 1, 1]
 
 
 def test_each_text_once() -> None:
@@ -165,12 +106,3 @@ def test_each_text_once() -> None:
     once, rows = distinct(["b", "a", "b", ""])
     assert (once, rows.tolist()) == (["b", "a", ""], [0, 1, 0, 2])
     assert distinct([])[1].dtype == np.int64
-
-
-@pytest.mark.parametrize("name", ["char", "words", "13a"])
-def test_tokens_are_counted(name: str) -> None:
-    """There are as many as the tokenizer makes."""
-    texts = ["a b,", "", "\U0001f98a fox"]
-    assert token_counts(texts, name).tolist() == [
-        len(tokenizer(name)(text)) for text in texts
-    ]

@@ -292,30 +292,8 @@ def _row(outputs, plan, postings, block, text, row):
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, plan, postings, block, text, row):
-    """Fills row[texts of the block] with the mean over orders of the cosines of one output."""
-    _, _, lengths, runs, _ = block
-    low = postings[0]
-    orders = len(outputs[2])
-    row[:] = 0.0
-    for k in range(orders):
-        counts = np.zeros(len(row), dtype=np.uint32)
-        _count(plan, postings, block, text, k, counts, np.uint32(0))
-        missing = low + k - 1  # a text has so many n-grams less than tokens
-        n_grams = outputs[3][text] - missing
-        for run in range(len(runs) - 1):
-            length = lengths[runs[run]]
-            if length >= low + orders - 1:
-                # exact, so the same both ways
-                both = np.float64(n_grams * (length - missing))
-                scale = 1.0 / (orders * np.sqrt(both))
-                for i in range(runs[run], runs[run + 1]):
-                    row[i] += scale * counts[i]
-
-
-@loop(nogil=True)
-def similarities_loop(outputs, postings, cosine, rows, out):
-    """Fills out[outputs, rows] with the similarities, or cosines."""
+def similarities_loop(outputs, postings, rows, out):
+    """Fills out[outputs, rows] with the similarities."""
     plan = _plan(outputs, postings)
     for number in range(len(postings[-2])):
         block = _block(postings, number)
@@ -323,9 +301,6 @@ def similarities_loop(outputs, postings, cosine, rows, out):
         for text in range(len(out)):
             if _too_short(outputs, postings, text):
                 continue
-            if cosine:
-                _cosine_row(outputs, plan, postings, block, text, row)
-            else:
-                _row(outputs, plan, postings, block, text, row)
+            _row(outputs, plan, postings, block, text, row)
             for i in range(len(row)):
                 out[text, rows[block[0] + i]] = row[i]

@@ -73,17 +73,39 @@ def words_loop(points, starts, classes, whole):
 
 
 @loop(nogil=True)
+def split_loop(points, starts, classes):
+    """Keys of what stands between blanks, and where each text's begin."""
+    keys = np.empty((len(points) + len(starts)) // 2, dtype=np.int64)
+    begins = np.zeros(len(starts), dtype=np.int64)
+    n = 0
+    for text in range(len(starts) - 1):
+        key = np.uint64(0)
+        size = 0
+        for i in range(starts[text], starts[text + 1] + 1):
+            if i < starts[text + 1] and not classes[points[i]] & SPACE:
+                key = _longer(key, points[i])
+                size += 1
+            elif size > 0:
+                keys[n] = _stored(key)
+                n += 1
+                key = np.uint64(0)
+                size = 0
+        begins[text + 1] = n
+    return keys[:n], begins
+
+
+@loop(nogil=True)
 def runs_loop(keys, begins, length, most):
     """Keys of the runs of so many words, out of each text's first ones; and where they begin."""
     runs = np.empty(len(keys), dtype=np.int64)
     starts = np.zeros(len(begins), dtype=np.int64)
     n = 0
     for text in range(len(begins) - 1):
-        end = min(begins[text + 1], begins[text] + most)
-        for i in range(begins[text], end - length + 1):
+        own = keys[begins[text] : min(begins[text + 1], begins[text] + most)]
+        for i in range(len(own) - length + 1):
             key = np.uint64(length)
-            for k in range(length):
-                key = _longer(key, keys[i + k])
+            for k in range(i, i + length):
+                key = _longer(key, own[k])
             runs[n] = _stored(key)
             n += 1
         starts[text + 1] = n
@@ -132,28 +154,62 @@ def letters_loop(points, begins, places, sizes, low, high):
     return runs[:n], starts
 
 
+@loop(nogil=True)
+def grams_loop(points, starts, low, high):
+    """Keys of the n-grams of each text of `high` characters or more, and where they begin.
+
+    And values, by which the n-grams of each order have the same length together, all of them 1.
+    """
+    orders = high - low + 1
+    keys = np.empty(orders * len(points), dtype=np.int64)
+    values = np.empty(len(keys))
+    begins = np.zeros(len(starts), dtype=np.int64)
+    value = np.empty(high + 1)
+    n = 0
+    for text in range(len(starts) - 1):
+        end = starts[text + 1]
+        size = end - starts[text]
+        for order in range(low, high + 1):
+            value[order] = 1.0 / np.sqrt(orders * max(1, size - order + 1))
+        for i in range(starts[text] if size >= high else end, end):
+            key = np.uint64(0)
+            for j in range(i, min(i + high, end)):
+                key = _longer(key, points[j])
+                if j - i >= low - 1:
+                    keys[n] = _stored(key)
+                    values[n] = value[j - i + 1]
+                    n += 1
+        begins[text + 1] = n
+    return keys[:n], values[:n], begins
+
+
 @loop()
 def _slot(table, key):
     """The slot of a key, or the free one where it would be (linear probing)."""
-    mask = len(table) - 1
-    slot = (key >> 20) & mask
+    mask = np.uint64(len(table) - 1)
+    slot = (np.uint64(key) >> np.uint64(20)) & mask
     while table[slot] != -1 and table[slot] != key:
-        slot = (slot + 1) & mask
+        slot = (slot + np.uint64(1)) & mask
     return slot
 
 
-@loop(nogil=True)
-def counts_loop(keys, begins):
-    """Each text's different keys in order of appearance, their counts, and where they begin."""
+@loop()
+def _room(begins):
+    """A free table for the keys of the longest text, and places for those of its slots in use."""
     longest = 0
     for text in range(len(begins) - 1):
         longest = max(longest, begins[text + 1] - begins[text])
     size = 16
     while size < 2 * longest:
         size *= 2
-    table = np.full(size, -1, dtype=np.int64)
-    row = np.empty(size, dtype=np.int64)
-    slots = np.empty(longest, dtype=np.int64)
+    return np.full(size, -1, dtype=np.int64), np.empty(longest, dtype=np.int64)
+
+
+@loop(nogil=True)
+def counts_loop(keys, begins):
+    """Each text's different keys in order of appearance, their counts, and where they begin."""
+    table, slots = _room(begins)
+    row = np.empty(len(table), dtype=np.int64)
     different = np.empty(len(keys), dtype=np.int64)
     counts = np.empty(len(keys), dtype=np.int64)
     starts = np.zeros(len(begins), dtype=np.int64)
@@ -179,6 +235,29 @@ def counts_loop(keys, begins):
 
 
 @loop(nogil=True)
+def occurrences_loop(keys, begins):
+    """Makes keys that a text has again others, by how often it had them: all differ then."""
+    table, slots = _room(begins)
+    count = np.empty(len(table), dtype=np.int64)
+    for text in range(len(begins) - 1):
+        own = keys[begins[text] : begins[text + 1]]
+        n = 0
+        for i in range(len(own)):
+            key = own[i]
+            slot = _slot(table, key)
+            if table[slot] == key:
+                count[slot] += 1
+                own[i] = _stored(_longer(np.uint64(key), count[slot]))
+                continue
+            table[slot] = key
+            count[slot] = 0
+            slots[n] = slot
+            n += 1
+        for i in range(n):
+            table[slots[i]] = -1
+
+
+@loop(nogil=True)
 def table_loop(keys):
     """A table to look keys up in, and the place of each among these keys."""
     size = 16
@@ -191,6 +270,47 @@ def table_loop(keys):
         table[slot] = keys[i]
         place[slot] = i
     return table, place
+
+
+@loop(nogil=True)
+def numbers_loop(keys):
+    """The different keys in order of appearance, and the number of each key by that order."""
+    table, place = table_loop(keys[:0])
+    different = np.empty_like(keys)
+    numbers = np.empty(len(keys), dtype=np.int32)
+    n = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = _slot(table, key)
+        if table[slot] == key:
+            numbers[i] = place[slot]
+            continue
+        table[slot] = key
+        place[slot] = n
+        different[n] = key
+        numbers[i] = n
+        n += 1
+        if 2 * n > len(table):
+            table, place = table_loop(different[:n])
+    return different[:n].copy(), numbers
+
+
+@loop(nogil=True)
+def features_loop(places, counts, starts, first, size, ids, weights, ends):
+    """Puts first + places into `ids` where they are below `size`, and their counts into `weights`.
+
+    ends: [texts + 1] where those of texts end; the first number says where they begin.
+    """
+    n = ends[0]
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            place = places[i]
+            if place < size:
+                ids[n] = first + place
+                if len(weights) > 0:
+                    weights[n] = counts[i]
+                n += 1
+        ends[text + 1] = n
 
 
 @loop(nogil=True)
@@ -267,6 +387,18 @@ def products_loop(rows, weights, starts, table):
             row = table[rows[i]]
             for k in range(len(total)):
                 total[k] += scaled[i] * row[k]
+    return products
+
+
+@loop(nogil=True)
+def matches_loop(terms, values, starts, others, other_values, other_starts, size):
+    """[texts, size] products of texts' terms with others, which are given term by term."""
+    products = np.zeros((len(starts) - 1, size))
+    for text in range(len(products)):
+        total = products[text]
+        for i in range(starts[text], starts[text + 1]):
+            for j in range(other_starts[terms[i]], other_starts[terms[i] + 1]):
+                total[others[j]] += values[i] * other_values[j]
     return products
 
 

@@ -60,18 +60,15 @@ class Postings:
     bits: npt.NDArray[np.uint32]
     words: IntArray
 
-    def similarities(
-        self, outputs: Features, begin: int, end: int, *, cosine: bool = False
-    ) -> FloatArray:
+    def similarities(self, outputs: Features, begin: int, end: int) -> FloatArray:
         """[end - begin, rated texts] BLEU* of some outputs, 0 for those that are too short.
 
         Args:
             outputs: texts as features of the pool's vocabulary; begin, end: which of them.
-            cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
         """
         out = np.zeros((end - begin, len(self.rows)))
         columns = _columns(outputs, begin, end)
-        matching.similarities_loop(columns, self._arrays(), cosine, self.rows, out)
+        matching.similarities_loop(columns, self._arrays(), self.rows, out)
         return out
 
     def add_sums(
@@ -120,7 +117,7 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     """
     shape = vocabulary.shape
     rows = by_length(features.lengths)
-    order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
+    order_starts = vocabulary.firsts
     has_bits = shape.clip and shape.orders == BITS_FOR_ORDERS
     most_words = MOST_WORDS if has_bits else 0
     occurrences = features.ids, features.starts, rows

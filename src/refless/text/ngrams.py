@@ -1,16 +1,18 @@
-"""Token ids to n-gram occurrences.
+"""Texts to n-gram occurrences.
 
 The k-th occurrence of an n-gram in a text is a feature of its own. Two texts then share
 min(count, count') features of an n-gram: BLEU's clipped count is plain counting. Without clipping
 (equation 1 of the BLEU Neighbors paper to the letter) the features are the distinct n-grams, and an
 output's feature weighs as often as it occurs there.
 
-An n-gram's id is its rank among the pool's n-grams of that order, found level by level: an n-gram
-is its first n-1 tokens (an id one level down) and one more token.
+A feature's id is the rank of its key among those of its order in the pool.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +20,14 @@ import numpy.typing as npt
 from refless.loops import Loops
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
-from refless.text.tokenize import IdArray, TokenIds, encode, learn_tokens
+from refless.text.terms import KnownTerms, Tokens, tokens_of
+from refless.text.tokenize import IdArray
 
-loops = Loops("ngrams")
+loops = Loops("terms")
 
+BLOCK = 8_192  # texts whose n-grams are keyed at a time
+
+_Grams = tuple[npt.NDArray[Any], ...]  # of n-grams, and where texts begin
 HIGHEST_ORDER = 100  # every order takes room for every text
 
 
@@ -49,27 +55,23 @@ class Shape:
         return self.high - self.low + 1
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The pool's n-grams; everything in sorted order, so the order of texts leaves no trace.
-
-    Attributes:
-        shape: what is counted.
-        tokens: the distinct tokens, sorted.
-        keys: for each order 2..high the sorted keys (id one level down) * len(tokens) + token.
-        firsts: for each order low..high [n-grams + 1] the feature of an n-gram's first occurrence;
-            features are numbered through all orders.
-    """
+    """The pool's n-grams; everything in sorted order, so the order of texts leaves no trace."""
 
     shape: Shape
-    tokens: tuple[str, ...]
-    keys: tuple[IntArray, ...]
-    firsts: tuple[IntArray, ...]
+    # for each order low..high; features are numbered through all orders
+    known: tuple[KnownTerms, ...]
+
+    @property
+    def firsts(self) -> IntArray:
+        """[orders + 1] the first feature of each order, and the number of all."""
+        return np.cumsum([0, *(len(known.keys) for known in self.known)])
 
     @property
     def features(self) -> int:
         """Number of features over all orders."""
-        return int(self.firsts[-1][-1])
+        return int(self.firsts[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -92,106 +94,94 @@ class Features:
 
 def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
     """The vocabulary of a pool's texts, and the texts as its features."""
-    tokens, encoded = learn_tokens(texts, shape.tokenize)
-    keys: list[IntArray] = []
-    firsts: list[IntArray] = []
-    filling = _Filling.of(encoded, shape)
-    level = encoded.ids.copy()
-    feature = 0
-    for order in range(1, shape.high + 1):
-        if order > 1:
-            longer = (level, encoded.ids, encoded.starts, order, len(tokens))
-            keys.append(np.sort(loops.distinct_loop(*longer)))
-            loops.look_up_loop(*longer, keys[-1])
-        if order >= shape.low:
-            size = len(keys[-1]) if order > 1 else len(tokens)
-            firsts.append(feature + _features(level, encoded, size, clip=shape.clip))
-            feature = int(firsts[-1][-1])
-            filling.add(level, firsts[-1])
-    vocabulary = Vocabulary(
-        shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts)
-    )
-    return vocabulary, filling.features()
+    filling = _Filling.of(texts, shape)
+    for order in range(shape.low, shape.high + 1):
+        numbered = []
+        different = [np.zeros(0, dtype=np.int64)]
+        for keys, *where in filling.grams(order):
+            own, numbers = loops.numbers_loop(keys)
+            different.append(own)
+            numbered.append((own, numbers, where))
+        known = KnownTerms(np.unique(np.concatenate(different)))
+        places = ((known.places(own)[numbers], *w) for own, numbers, w in numbered)
+        filling.add(known, places)
+    return Vocabulary(shape, tuple(filling.known)), filling.features()
 
 
 def look_up(texts: Sequence[str], vocabulary: Vocabulary) -> Features:
     """Texts as features of a known vocabulary; n-grams that it lacks are dropped."""
-    encoded = encode(texts, vocabulary.shape.tokenize, vocabulary.tokens)
-    return look_up_tokens(encoded, vocabulary)
-
-
-def look_up_tokens(encoded: TokenIds, vocabulary: Vocabulary) -> Features:
-    """The same of texts as tokens."""
-    shape = vocabulary.shape
-    filling = _Filling.of(encoded, shape)
-    level = encoded.ids.copy()
-    n_tokens = len(vocabulary.tokens)
-    for order in range(1, shape.high + 1):
-        if order > 1:
-            keys = vocabulary.keys[order - 2]
-            loops.look_up_loop(
-                level, encoded.ids, encoded.starts, order, n_tokens, keys
-            )
-        if order >= shape.low:
-            filling.add(level, vocabulary.firsts[order - shape.low])
+    filling = _Filling.of(texts, vocabulary.shape)
+    for order, known in enumerate(vocabulary.known, vocabulary.shape.low):
+        grams = filling.grams(order)
+        filling.add(known, ((known.places(keys), *where) for keys, *where in grams))
     return filling.features()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Filling:
     """Features as they are found, order by order, in arrays that are long enough for all.
 
     Attributes:
-        encoded: the texts as tokens.
-        clip: whether n-grams are clipped.
+        tokens: of the texts; clip: whether n-grams are clipped.
         ids, weights: as of `Features`, with room behind.
-        starts: for each order so far [texts + 1] where each text's features begin.
+        starts, known: of each order so far.
     """
 
-    encoded: TokenIds
+    tokens: Tokens
     clip: bool
     ids: IdArray
-    weights: npt.NDArray[np.int32]
+    weights: IdArray
     starts: list[IntArray]
+    known: list[KnownTerms]
 
     @classmethod
-    def of(cls, encoded: TokenIds, shape: Shape) -> "_Filling":
+    def of(cls, texts: Sequence[str], shape: Shape) -> _Filling:
         """Room for the n-grams of these texts."""
+        tokens = tokens_of(texts, shape.tokenize)
         orders = range(shape.low, shape.high + 1)
-        most = sum(
-            int(np.maximum(encoded.lengths - order + 1, 0).sum()) for order in orders
-        )
+        most = sum(int(np.maximum(tokens.lengths - n + 1, 0).sum()) for n in orders)
         return cls(
-            encoded=encoded,
+            tokens=tokens,
             clip=shape.clip,
             ids=np.empty(most, dtype=np.int32),
             weights=np.empty(0 if shape.clip else most, dtype=np.int32),
             starts=[],
+            known=[],
         )
 
-    def add(self, level: IdArray, first: IntArray) -> None:
-        """The features of the next order, given its n-grams by token and the features of each."""
-        n = self.starts[-1][-1] if self.starts else 0
-        filled = (n, self.ids, self.weights)
-        self.starts.append(
-            loops.part_loop(level, self.encoded.starts, first, self.clip, *filled)
-        )
+    def grams(self, order: int) -> Iterator[_Grams]:
+        """Keys of the n-grams of one order, some texts at a time, counts, and where texts begin."""
+        tokens = self.tokens
+        for begin in range(0, len(tokens.lengths), BLOCK):
+            bounds = tokens.starts[begin : begin + BLOCK + 1]
+            part = tokens.keys[bounds[0] : bounds[-1]]
+            keys, starts = loops.runs_loop(part, bounds - bounds[0], order, len(part))
+            if self.clip:
+                loops.occurrences_loop(keys, starts)
+                yield keys, self.weights, starts
+            else:
+                yield loops.counts_loop(keys, starts)
+
+    def add(self, known: KnownTerms, blocks: Iterable[_Grams]) -> None:
+        """The features of the next order, given the places of n-grams instead of their keys."""
+        first = sum(len(terms.keys) for terms in self.known)
+        starts = np.zeros(len(self.tokens.starts), dtype=np.int64)
+        starts[0] = self.starts[-1][-1] if self.starts else 0
+        filled = (self.ids, self.weights)
+        begin = 0
+        for block in blocks:
+            ends = starts[begin : begin + BLOCK + 1]
+            loops.features_loop(*block, first, len(known.keys), *filled, ends)
+            begin += BLOCK
+        self.starts.append(starts)
+        self.known.append(known)
 
     def features(self) -> Features:
         """All of them, without the room that is left."""
         n = self.starts[-1][-1]
         return Features(
-            lengths=self.encoded.lengths,
+            lengths=self.tokens.lengths,
             starts=np.stack(self.starts),
             ids=self.ids[:n],
             weights=self.weights[:n],
         )
-
-
-def _features(level: IdArray, encoded: TokenIds, size: int, *, clip: bool) -> IntArray:
-    """[n-grams + 1] the first feature of each: as many as it occurs most often, or one."""
-    if not clip:
-        return np.arange(size + 1)
-    most = np.zeros(size, dtype=np.int32)
-    loops.most_loop(level, encoded.starts, most)
-    return np.concatenate([[0], np.cumsum(most, dtype=np.int64)])

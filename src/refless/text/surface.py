@@ -14,7 +14,7 @@ import numpy as np
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.terms import Words, joined, kinds_of
-from refless.text.words import class_of, each_word
+from refless.text.words import class_of, words
 
 loops = Loops("terms")
 
@@ -48,7 +48,7 @@ def surface(texts: Sequence[str]) -> FloatArray:
     n_tokens = np.diff(tokens.begins)
     different = np.diff(counted.starts)
     letters = np.diff(np.append(0, np.cumsum(words.sizes))[words.begins])
-    most = np.maximum.reduceat(np.append(counted.counts, 0), counted.starts[:-1])
+    most = np.maximum.reduceat(np.append(counted.values, 0), counted.starts[:-1])
     shape = (
         size,
         n,
@@ -186,7 +186,7 @@ def _edits(text: Sequence[str], source: Sequence[str]) -> tuple[float, int]:
 
 
 def _plain(text: str) -> Iterator[str]:
-    return (word for word in each_word(text) if word[0].isalnum())
+    return (word for word in words(text) if word[0].isalnum())
 
 
 def _names(text: str) -> set[str]:

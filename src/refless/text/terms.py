@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
 
 from refless.loops import Loops
-from refless.registry.arrays import IntArray
-from refless.text.tokenize import code_points
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.tokenize import tokenizer
 from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
 
 loops = Loops("terms")
 
 N_ASCII = 128
 RUNS = (3, 5)  # letters of a word that are read together
+ORDERS = (2, 4)  # of n-grams of characters
 _UNBROKEN = re.compile(f"[{UNBROKEN}]")
 
 PointArray = npt.NDArray[np.uint32]
@@ -27,8 +28,10 @@ KindArray = npt.NDArray[np.uint16]
 
 
 def joined(texts: Sequence[str]) -> tuple[PointArray, IntArray]:
-    """Code points of all texts, and [texts + 1] where each text's begin."""
-    return code_points("".join(texts)), np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    """Code points of all texts, lone surrogates too, and [texts + 1] where each text's begin."""
+    raw = "".join(texts).encode("utf-32-le", "surrogatepass")
+    starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return np.frombuffer(raw, dtype="<u4"), starts
 
 
 def kinds_of(points: PointArray) -> KindArray:
@@ -70,17 +73,46 @@ def _kind(character: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """The tokens of texts, one after the other.
+
+    Attributes:
+        keys: [all tokens] equal ones of equal tokens.
+        starts: [texts + 1] text i has the tokens `keys[starts[i]:starts[i + 1]]`.
+    """
+
+    keys: IntArray | PointArray
+    starts: IntArray
+
+    @property
+    def lengths(self) -> IntArray:
+        """[texts] number of tokens."""
+        return np.diff(self.starts)
+
+
+def tokens_of(texts: Sequence[str], tokenize: str) -> Tokens:
+    """The tokens that a tokenizer makes of texts; see `tokenizer`."""
+    if tokenize not in ("char", "words"):
+        split = tokenizer(tokenize)
+        texts = [" ".join(split(text)) for text in texts]
+    points, starts = joined(texts)
+    if tokenize == "char":
+        return Tokens(points, starts)
+    return Tokens(*loops.split_loop(points, starts, kinds_of(points)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Terms:
     """The different terms of each of some texts.
 
     Attributes:
         keys: [terms] 63-bit keys; equal terms have equal ones.
-        counts: [terms] how often the text has it.
+        values: [terms] how often the text has it, or its part of a vector.
         starts: [texts + 1] text i has the terms `starts[i]:starts[i + 1]`.
     """
 
     keys: IntArray
-    counts: IntArray
+    values: IntArray | FloatArray
     starts: IntArray
 
     @classmethod
@@ -88,15 +120,70 @@ class Terms:
         """The terms of texts whose keys begin at `begins`."""
         return cls(*loops.counts_loop(keys, begins))
 
-    def take(self, rows: IntArray) -> Terms:
+    def __getitem__(self, which: IntArray | slice) -> Terms:
         """The terms of these texts."""
-        if np.array_equal(rows, np.arange(len(self.starts) - 1)):
+        every = np.arange(len(self.starts) - 1)
+        rows = every[which]
+        if np.array_equal(rows, every):
             return self
         sizes = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(sizes))
         shift = np.repeat(self.starts[rows] - starts[:-1], sizes)
         index = np.arange(starts[-1]) + shift
-        return Terms(self.keys[index], self.counts[index], starts)
+        return Terms(self.keys[index], self.values[index], starts)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTerms:
+    """The terms of some texts, to be looked up."""
+
+    keys: IntArray  # [terms] ascending
+
+    @cached_property
+    def _table(self) -> tuple[IntArray, IntArray]:
+        return loops.table_loop(self.keys)  # type: ignore[no-any-return]
+
+    def places(self, keys: IntArray) -> IntArray:
+        """[keys] the place of each term, one more than the last for one that is not known."""
+        places: IntArray = loops.find_loop(keys, *self._table, len(self.keys))
+        return places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Holders:
+    """The texts that hold each term: others are compared with them.
+
+    Attributes:
+        known: their terms.
+        starts: [terms + 2] term i has the holders `starts[i]:starts[i + 1]`; a new one has none.
+        texts, values: [holders] the text, and the term's value in it.
+        size: number of texts.
+    """
+
+    known: KnownTerms
+    starts: IntArray
+    texts: IntArray
+    values: IntArray | FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, terms: Terms) -> Holders:
+        """The holders of the terms of some texts."""
+        size = len(terms.starts) - 1
+        order = np.argsort(terms.keys, kind="stable")
+        keys, firsts = np.unique(terms.keys[order], return_index=True)
+        starts = np.append(firsts, [len(order), len(order)])
+        texts = np.repeat(np.arange(size), np.diff(terms.starts))[order]
+        return cls(KnownTerms(keys), starts, texts, terms.values[order], size)
+
+    def products(self, terms: Terms) -> FloatArray:
+        """[other texts, texts] sums of the products of the values of equal terms."""
+        places = self.known.places(terms.keys)
+        holders = self.texts, self.values, self.starts, self.size
+        products: FloatArray = loops.matches_loop(
+            places, terms.values, terms.starts, *holders
+        )
+        return products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +236,16 @@ class Words:
     def runs(self, length: int, most: int) -> Terms:
         """Runs of so many words, out of the first ones of each text."""
         return Terms.counted(*loops.runs_loop(self.keys, self.begins, length, most))
+
+
+def gram_terms(texts: Sequence[str]) -> Terms:
+    """N-grams of characters, each time that a text has one; the products are cosines.
+
+    They are means over the orders: 1 of equal texts, 0 where one is shorter than the highest.
+    """
+    keys, values, starts = loops.grams_loop(*joined(texts), *ORDERS)
+    loops.occurrences_loop(keys, starts)
+    return Terms(keys, values, starts)
 
 
 def word_terms(words: Words) -> Terms:

@@ -6,14 +6,11 @@ with the marks on its letters: accents, vowel signs, dots.
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from unicodedata import category
 
 LAST_MARK = 0x1FFFF  # of the characters that may stand on a letter
-PIECE = 100_000  # characters that are split into words at a time
-_BLANK = re.compile(r"\s")
 _PLAIN = re.compile(r"\w+|[^\w\s]")
 UNBROKEN = (  # scripts without blanks, as ranges within the brackets of an expression
     "\u0e01-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf"  # Thai, Lao
@@ -38,22 +35,6 @@ def folded(text: str) -> str:
     """The text in lower case; the Turkish i has one dot."""
     text = text.lower()
     return text if text.isascii() else text.replace("i\u0307", "i")
-
-
-def each_word(text: str) -> Iterator[str]:
-    """Words one by one, so that a long text takes no more memory than a short one."""
-    for piece in pieces(text):
-        yield from words(piece)
-
-
-def pieces(text: str) -> Iterator[str]:
-    """The text cut before blanks, some 100,000 characters at a time."""
-    begin = 0
-    while begin < len(text):
-        blank = _BLANK.search(text, begin + PIECE)
-        end = blank.start() if blank else len(text)
-        yield text[begin:end]
-        begin = end
 
 
 @cache

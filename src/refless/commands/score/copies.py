@@ -18,8 +18,7 @@ from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.fisher import Marked, Marks, by_name, marked
-from refless.text.ngrams import Features
-from refless.text.runs import RUNS, RatedRuns
+from refless.text.runs import RUN, RatedRuns, WordRuns
 
 SHARE = 0.8  # of a text's runs that another one has
 SHORTEST = 5  # words: shorter texts are alike by chance
@@ -73,7 +72,7 @@ def copies(
     queries = runs.looked_up((*outputs.texts, *picked(rated.texts, sample)))
     groups, rated_groups = groups_of(outputs, rated)
     both = np.concatenate([groups, rated_groups[sample]])
-    holder = _holders(queries, runs.features, both, rated_groups)
+    holder = _holders(queries, runs.runs, both, rated_groups)
     is_held, between_rated = np.split(holder >= 0, [len(outputs)])
     ours = Marks(is_held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
@@ -122,16 +121,18 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
 
 
 def _holders(
-    queries: Features, corpus: Features, groups: IntArray, corpus_groups: IntArray
+    queries: WordRuns, corpus: WordRuns, groups: IntArray, corpus_groups: IntArray
 ) -> IntArray:
     """[n] row of the text of another group that holds the most of each, -1 where none does."""
-    holder = np.full(len(queries.lengths), -1, dtype=np.int64)
+    holder = np.full(len(groups), -1, dtype=np.int64)
+    sizes = np.diff(queries.starts)
+    corpus_sizes = np.diff(corpus.starts)
     for rows, candidates, share in pairs(queries, corpus):
         free = groups[rows] != corpus_groups[candidates]
         rows = rows[free]
         candidates = candidates[free]
         share = share[free]
-        longer = np.abs(corpus.lengths[candidates] - queries.lengths[rows])
+        longer = np.abs(corpus_sizes[candidates] - sizes[rows])
         order = np.lexsort((candidates, longer, -share))
         best = order[::-1]  # the last of a row is written
         holder[rows[best]] = candidates[best]
@@ -139,7 +140,7 @@ def _holders(
 
 
 def pairs(
-    queries: Features, corpus: Features
+    queries: WordRuns, corpus: WordRuns
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
     """Rows of texts, rows of texts that hold them, and the shares, some texts at a time."""
     width = int(max(queries.ids.max(initial=-1), corpus.ids.max(initial=-1))) + 1
@@ -147,9 +148,9 @@ def pairs(
     columns = _matrix(corpus, width)
     present = np.zeros(width, dtype=np.int32)
     present[corpus.ids] = 1
-    runs = queries.lengths - RUNS.low + 1
+    runs = np.diff(queries.starts)
     least = SHARE * runs - 1e-9
-    is_long = queries.lengths >= SHORTEST
+    is_long = runs > SHORTEST - RUN
     sample = np.flatnonzero(is_long & (rows @ present >= least))
     turned = columns.T.tocsr()
     for begin in range(0, len(sample), ROWS):
@@ -161,10 +162,10 @@ def pairs(
         yield row, column, shared.data[enough] / runs[row]
 
 
-def _matrix(features: Features, width: int) -> Any:
+def _matrix(texts: WordRuns, width: int) -> Any:
     """[texts, runs] 1 where a text has a run, each time that it has it."""
     from scipy.sparse import csr_matrix
 
-    ones = np.ones(len(features.ids), dtype=np.int32)
-    shape = (len(features.lengths), width)
-    return csr_matrix((ones, features.ids, features.starts[0]), shape=shape)
+    ones = np.ones(len(texts.ids), dtype=np.int32)
+    shape = (len(texts.starts) - 1, width)
+    return csr_matrix((ones, texts.ids, texts.starts), shape=shape)

@@ -97,14 +97,16 @@ class AllRatings:
             if weight > 0
         ]
         others = of_kind(kernels, weights, linear=False)
-        compared = _compared(kernels, others, points, landmarks, PRECISION)
+        compared: FloatArray = np.empty((n, len(landmarks)), PRECISION)
+        _compare(kernels, others, points, landmarks, compared)
         factor = None
         if len(landmarks) < n:
             among = compared[landmarks].astype(np.float64)
             among[np.diag_indices(len(among))] += JITTER
             factor = cho_factor(among, lower=True, overwrite_a=True)
         pivots = np.random.default_rng(3).permutation(drawn)[:PIVOTS]
-        columns = _compared(kernels, weights, points, pivots, np.float64)
+        columns = np.empty((n, len(pivots)))
+        _compare(kernels, weights, points, pivots, columns)
         near = LowRank.of(columns, columns[pivots], noise)
         return cls(
             features=features,
@@ -169,24 +171,22 @@ def of_kind(
     kernels: Mapping[str, LearnedKernel], weights: FloatArray, *, linear: bool
 ) -> FloatArray:
     """[kernels] the weights, 0 for kernels that are products of features, or for all others."""
-    is_linear = np.array([hasattr(kernel, "table") for kernel in kernels.values()])
+    is_linear = np.array([hasattr(kernel, "features") for kernel in kernels.values()])
     return np.where(is_linear == linear, weights, 0.0)
 
 
-def _compared(
+def _compare(
     kernels: Mapping[str, LearnedKernel],
     weights: FloatArray,
     points: Mapping[str, Points],
     rows: IntArray,
-    precision: type,
-) -> FloatArray:
-    """[n, rows] weighted sum of kernels of all [n] points and some of them, in a precision."""
+    compared: FloatArray,
+) -> None:
+    """Fills [n, rows] with the weighted sum of kernels of all [n] points and some of them."""
     anchors = {name: lying[rows] for name, lying in points.items()}
     covariance = Covariance.of(kernels, weights, anchors, len(rows))
-    n = next(iter(points.values())).shape[0]
-    total: FloatArray = np.empty((n, len(rows)), precision)
+    n = len(compared)
     for begin in range(0, n, BLOCK):
         block = slice(begin, min(begin + BLOCK, n))
         part = {name: points[name][block] for name in covariance.kernels}
-        total[block] = covariance.between(part, block.stop - begin)
-    return total
+        compared[block] = covariance.between(part, block.stop - begin)

@@ -227,7 +227,7 @@ class Compiled:
         total = np.zeros((n, 1 + self.columns.shape[1]))
         for name, table in self.tables.items():
             kernel = cast("LinearKernel", self.kernels[name])
-            total += kernel.products(points[name], table)
+            total += table.times(kernel.features(points[name]))
         lefts = {name: self._left(name, points[name]) for name in self.sides}
         for begin in range(0, n, ROWS * TILES):
             size = min(ROWS * TILES, n - begin)

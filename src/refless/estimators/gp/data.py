@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from refless.data.design import units_or_texts
 from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
 from refless.estimators.folds import whole
-from refless.estimators.gp.features import KernelInputs, inputs_of
+from refless.estimators.gp.features import Encode, KernelInputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
     SOURCE,
@@ -93,13 +94,17 @@ def encoder_of(parameters: Parameters) -> Encoder | None:
     )
 
 
+def _encode(parameters: Parameters, progress: Progress | None) -> Encode | None:
+    encoder = encoder_of(parameters)
+    return None if encoder is None else partial(encoder.sentences, progress=progress)
+
+
 def _read_texts(
     texts: Texts,
     names: Iterable[str],
     rated: RatedPool,
     parameters: Parameters,
-    encoder: Encoder | None,
-    progress: Progress | None,
+    encode: Encode | None,
     numbers: FloatArray | None = None,
 ) -> KernelInputs:
     """The inputs of the kernels of these names; `rated` says which texts belong together."""
@@ -109,11 +114,10 @@ def _read_texts(
         texts.sources if SOURCE[0] in names else (),
         units=units_or_texts(texts, rated),
         systems=texts.systems if SYSTEM[0] in names else (),
-        encoder=encoder,
+        encode=encode,
         scores=texts.scores if parameters.use_scores else NO_SCORES,
         score_names=texts.score_names if parameters.use_scores else (),
         numbers=numbers,
-        progress=progress,
     )
 
 
@@ -122,12 +126,11 @@ class Known:
     """The content of a file about rated texts, which need not be read again.
 
     Attributes:
-        encoder: gives their vectors; None where they have none.
-        numbers: as `inputs_of` takes them.
+        encode, numbers: as `inputs_of` takes them.
         kernel: the kernel of a name, given the inputs.
     """
 
-    encoder: Encoder | None
+    encode: Encode | None
     numbers: FloatArray
     kernel: Callable[[str, KernelInputs], LearnedKernel]
 
@@ -208,10 +211,8 @@ class Data:
     ) -> KernelInputs:
         """The kernels' inputs of outputs, as of the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
-        encoder = encoder_of(self.parameters)
-        inputs = _read_texts(
-            outputs, self.kernels, self.rated, self.parameters, encoder, progress
-        )
+        encode = _encode(self.parameters, progress)
+        inputs = _read_texts(outputs, self.kernels, self.rated, self.parameters, encode)
         name = MEANING[0]
         rated = self.inputs.columns.get(name)
         if rated is not None and rated.shape[1] != inputs.columns[name].shape[1]:
@@ -253,14 +254,14 @@ def read(
     names = kernel_names(rated, parameters) if len(rated) else ()
     points: Mapping[str, Points]
     if known is None:
-        encoder = encoder_of(parameters)
-        inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
-        both = {name: learned(name, inputs, parameters.threads) for name in names}
+        encode = _encode(parameters, progress)
+        inputs = _read_texts(rated, names, rated, parameters, encode)
+        both = {name: learned(name, inputs) for name in names}
         kernels = {name: kernel for name, (kernel, _) in both.items()}
         points = {name: lying for name, (_, lying) in both.items()}
     else:
         inputs = _read_texts(
-            rated, names, rated, parameters, known.encoder, progress, known.numbers
+            rated, names, rated, parameters, known.encode, known.numbers
         )
         kernels = {name: known.kernel(name, inputs) for name in names}
         points = Lazy(names, lambda name: kernels[name].points(inputs))

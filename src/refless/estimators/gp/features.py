@@ -13,17 +13,18 @@ import numpy as np
 from refless.data.records import NO_SCORES, picked
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.progress import Progress
-from refless.text.embed import Encoder
+from refless.text.embed import VectorArray
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
-from refless.text.terms import Terms, Words, letter_terms, word_terms
+from refless.text.terms import KnownTerms, Terms, Words, letter_terms, word_terms
 from refless.text.tokenize import distinct
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 loops = Loops("terms")
+
+Encode = Callable[[Sequence[str]], VectorArray]  # see `Encoder.sentences`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,19 +61,18 @@ def inputs_of(
     *,
     units: Sequence[str] = (),
     systems: Sequence[str] = (),
-    encoder: Encoder | None = None,
+    encode: Encode | None = None,
     scores: FloatArray = NO_SCORES,
     score_names: Sequence[str] = (),
     numbers: FloatArray | None = None,
-    progress: Progress | None = None,
 ) -> KernelInputs:
     """The kernels' inputs of [n] texts, their sources, systems, and [n, k] scores of judges.
 
     Args:
-        texts, sources, systems, encoder, scores, score_names: what is read.
+        texts, sources, systems, scores, score_names: what is read.
+        encode: gives vectors of length 1, those of the sources last.
         units: [n] what belongs together; by default texts of one source, or equal texts.
         numbers: what `numbers_of` gives, where it is known.
-        progress: called with the share of the encoder's vectors that is computed.
     """
     if numbers is None:
         numbers = numbers_of(texts, sources)
@@ -82,8 +82,8 @@ def inputs_of(
     if sources:
         columns["relation"] = related
     columns |= dict.fromkeys(("trend", "near", "joint"), numbers)
-    if encoder is not None:
-        vectors = encoder.sentences([*texts, *sources], progress)
+    if encode is not None:
+        vectors = encode([*texts, *sources])
         columns["meaning"] = vectors[: len(texts)]
         if sources:
             columns["source_meaning"] = vectors[len(texts) :]
@@ -136,7 +136,7 @@ def terms_of(name: str, inputs: KernelInputs) -> Terms:
         words = Words.of(once)
         for each, (its_string, read) in TERMS.items():
             if its_string is string_of:
-                inputs.counted[each] = read(words).take(rows)
+                inputs.counted[each] = read(words)[rows]
     return inputs.counted[name]
 
 
@@ -148,8 +148,7 @@ class Tfidf:
     """
 
     name: str
-    keys: IntArray  # [terms] of the rated texts, ascending
-    places: tuple[IntArray, IntArray]  # a table to look keys up in
+    known: KnownTerms  # of the rated texts
     idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
@@ -160,21 +159,20 @@ class Tfidf:
             terms.keys, return_inverse=True, return_counts=True
         )
         idf = 1.0 + np.log((1 + len(inputs)) / (1 + np.append(frequency, 1)))
-        kernel = cls(name, keys, loops.table_loop(keys), idf)
+        kernel = cls(name, KnownTerms(keys), idf)
         return kernel, kernel._vectors(index.astype(np.int32), terms)
 
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
         terms = terms_of(self.name, inputs)
-        index = loops.find_loop(terms.keys, *self.places, len(self.keys))
-        return self._vectors(index, terms)
+        return self._vectors(self.known.places(terms.keys), terms)
 
     def _vectors(self, index: IntArray, terms: Terms) -> csr_array:
         from scipy.sparse import csr_array
 
-        vectors = loops.tfidf_loop(index, terms.counts, terms.starts, self.idf)
+        vectors = loops.tfidf_loop(index, terms.values, terms.starts, self.idf)
         found, values, starts = vectors
-        shape = (len(starts) - 1, len(self.keys))
+        shape = (len(starts) - 1, len(self.idf) - 1)
         return csr_array((values, found, starts), shape=shape)
 
     def anchors(self, points: csr_array) -> csr_array:
@@ -183,19 +181,24 @@ class Tfidf:
 
     def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
         """See `Kernel`."""
-        return np.asarray((points @ anchors).toarray())
+        return products_of(points, anchors)
 
     def diagonal(self, points: csr_array) -> FloatArray:
         """See `Kernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
 
-    def features(self, rated: csr_array) -> csr_array:
+    def features(self, points: csr_array) -> csr_array:
         """See `LinearKernel`."""
-        return rated
+        return points
 
-    def products(self, points: csr_array, table: FeatureTable) -> FloatArray:
-        """See `LinearKernel`."""
-        return table.times(points)
+
+def products_of(points: csr_array, anchors: csr_array) -> FloatArray:
+    """[points, anchors] product of sparse matrices; quicker than SciPy's."""
+    first, second = (
+        (matrix.indices, matrix.data, matrix.indptr) for matrix in (points, anchors)
+    )
+    products: FloatArray = loops.matches_loop(*first, *second, anchors.shape[1])
+    return products
 
 
 _MAKING = Lock()  # one for all tables, which are pickled with an estimator
@@ -209,7 +212,7 @@ class FeatureTable:
 
     def __init__(
         self,
-        features: Any,  # noqa: ANN401 - [texts, features] an array, dense or sparse
+        features: csr_array,  # [texts, features]
         columns: FloatArray,
         first: FloatArray | None = None,
         precision: type = np.float64,
@@ -222,11 +225,7 @@ class FeatureTable:
         self._rows: FloatArray = np.empty((n, columns.shape[1]), precision)
         # of each feature's row, -1 for one that is not made
         self._place = np.full(n, -1, dtype=np.int32)
-        self._features = features.T
-        if isinstance(features, np.ndarray):
-            self._make(slice(None))  # one product, not some of its rows
-        else:
-            self._features = self._features.tocsr()
+        self._features = features.T.tocsr()
 
     def times(self, texts: csr_array) -> FloatArray:
         """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
@@ -239,7 +238,7 @@ class FeatureTable:
         )
         return products
 
-    def _make(self, features: IntArray | slice) -> None:
+    def _make(self, features: IntArray) -> None:
         """Makes the rows of these features; others read those that are made meanwhile."""
         made = self._features[features] @ self._columns
         if self._first is not None:

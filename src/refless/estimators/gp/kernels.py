@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, FeatureTable, KernelInputs, Tfidf
+from refless.estimators.gp.features import (
+    TERMS,
+    FeatureTable,
+    KernelInputs,
+    Tfidf,
+    products_of,
+)
 from refless.loops.threads import single_threaded_blas
-from refless.metrics.kernels.bleu import PreparedBleu
-from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.scaling import Composite, NormalRanks, Standardized
-from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
-from refless.text.tokenize import token_counts
+from refless.text.terms import Holders, KnownTerms, Terms, gram_terms
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", *TOGETHER)
@@ -51,7 +53,7 @@ MOST_ROWS = 1_000  # texts whose words have components
 LEAST_SIZE = 1e-6  # of a component
 BLOCK = 2_048  # texts compared with the anchors at a time
 
-Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
+Points = Any  # [texts, ...] an array, a sparse one, or `Terms`
 
 
 class LearnedKernel(Protocol):
@@ -73,61 +75,39 @@ class LearnedKernel(Protocol):
 class LinearKernel(LearnedKernel, Protocol):
     """A kernel that is a product of features."""
 
-    def features(self, rated: Points) -> Any:  # noqa: ANN401 - an array, dense or sparse
-        """[rated, features] features of rated texts."""
-
-    def products(self, points: Points, table: FeatureTable) -> FloatArray:
-        """[points, k] kernel values of points and rated texts, times the table's columns."""
+    def features(self, points: Points) -> csr_array:
+        """[texts, features] the features of texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GramsKernel:
     """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
 
-    vocabulary: Vocabulary  # n-grams of the rated texts
-    threads: int | None
+    known: KnownTerms  # n-grams of the rated texts
 
-    def points(self, inputs: KernelInputs) -> Points:
-        return np.array(inputs.texts, dtype=object)
+    @classmethod
+    def learned(cls, inputs: KernelInputs) -> tuple[GramsKernel, Terms]:
+        """From these texts; and where they lie."""
+        terms = gram_terms(inputs.texts)
+        return cls(KnownTerms(np.unique(terms.keys))), terms
 
-    def anchors(self, points: Points) -> PreparedBleu:
-        return PreparedBleu.build(tuple(points), Shape())
+    def points(self, inputs: KernelInputs) -> Terms:
+        return gram_terms(inputs.texts)
 
-    def between(self, points: Points, anchors: PreparedBleu) -> FloatArray:
-        return anchors.cosine(tuple(points), Work(threads=self.threads))
+    def anchors(self, points: Terms) -> Holders:
+        return Holders.of(points)
 
-    def diagonal(self, points: Points) -> FloatArray:
-        lengths = token_counts(tuple(points), Shape().tokenize)
-        return (lengths >= Shape().high).astype(np.float64)
+    def between(self, points: Terms, anchors: Holders) -> FloatArray:
+        return anchors.products(points)
 
-    def features(self, rated: Points) -> csr_array:
-        # orders have no feature in common
-        return reduce(add, self._orders(rated))
+    def diagonal(self, points: Terms) -> FloatArray:
+        return np.sign(np.diff(points.starts), dtype=np.float64)
 
-    def products(self, points: Points, table: FeatureTable) -> FloatArray:
-        return np.asarray(sum(map(table.times, self._orders(points))))
-
-    def _orders(self, points: Points) -> list[csr_array]:
-        features = look_up(tuple(points), self.vocabulary)
-        return _gram_matrices(features, self.vocabulary)
-
-
-def _gram_matrices(features: Features, vocabulary: Vocabulary) -> list[csr_array]:
-    """[texts, features] for each order, whose products add up to the cosine of n-grams."""
-    low = vocabulary.shape.low
-    matrices = []
-    for missing, starts in enumerate(features.starts, low - 1):
-        n_grams = np.maximum(features.lengths - missing, 1)
-        enough = features.lengths >= vocabulary.shape.high
-        sizes = np.where(enough, 1.0 / np.sqrt(len(features.starts) * n_grams), 0.0)
-        index = features.ids[starts[0] : starts[-1]]
-        entries = (
-            np.repeat(sizes, np.diff(starts)),
-            index,
-            starts - starts[0],
-        )
-        matrices.append(csr_array(entries, shape=(len(sizes), vocabulary.features)))
-    return matrices
+    def features(self, points: Terms) -> csr_array:
+        entries = points.values, self.known.places(points.keys), points.starts
+        # the last one is new, and no rated text has it
+        shape = (len(points.starts) - 1, len(self.known.keys) + 1)
+        return csr_array(entries, shape=shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +194,7 @@ class _Components:
     def of(cls, sample: csr_array, units: Sequence[str]) -> _Components:
         """The largest components of these texts; units: [rows] labels."""
         numbers = codes(units)
-        alike = (sample @ sample.T).toarray() * (numbers[:, None] != numbers)
+        alike = products_of(sample, sample.T.tocsr()) * (numbers[:, None] != numbers)
         with single_threaded_blas():
             sizes, directions = np.linalg.eigh(alike)
         largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
@@ -320,12 +300,9 @@ class _Line(_Scaled):
     def diagonal(self, points: FloatArray) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
 
-    def features(self, rated: FloatArray) -> FloatArray:
-        return rated
-
-    def products(self, points: FloatArray, table: FeatureTable) -> FloatArray:
+    def features(self, points: FloatArray) -> csr_array:
         # row by row: how a dense product is summed depends on its shape
-        return table.times(csr_array(points))
+        return csr_array(points)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -366,18 +343,15 @@ class _Vectors(BellKernel, _Dense):
         return np.asarray(np.exp(np.minimum((cosines - 1.0) / self.square, 0.0)))
 
 
-def learned(
-    name: str, inputs: KernelInputs, threads: int | None = None
-) -> tuple[LearnedKernel, Points]:
-    """The kernel of this name, learned from texts, and where these lie; threads: for n-grams."""
+def learned(name: str, inputs: KernelInputs) -> tuple[LearnedKernel, Points]:
+    """The kernel of this name, learned from texts, and where these lie."""
     if name in TERMS:
         return Tfidf.learned(name, inputs)
     if name == "joint":
         return JointKernel.learned(inputs)
     if name == "grams":
-        kernel: LearnedKernel = GramsKernel(learn(inputs.texts, Shape())[0], threads)
-    else:
-        kernel = column_kernel(name, inputs)
+        return GramsKernel.learned(inputs)
+    kernel = column_kernel(name, inputs)
     return kernel, kernel.points(inputs)
 
 

@@ -30,12 +30,12 @@ from refless.estimators.gp.likelihood import (
     shrunk_amplitudes,
 )
 from refless.loops.threads import single_threaded_blas
-from refless.metrics.kernels.bleu import PreparedBleu
+from refless.metrics.kernels.dense import stretches
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, Precision, exact
-from refless.text.ngrams import Shape
+from refless.text.terms import ORDERS
 
 TEXTS = 2_048  # outputs that are read at a time
 FEWEST_WHOLE = 20  # units that weights come from, if they are drawn whole
@@ -276,8 +276,7 @@ def shares(
     nearest = Covariance.of(data.kernels, model.amplitudes.weights, chosen, n)
     prior = nearest.diagonal(points, 1)[0] * nearest.diagonal(chosen, n)
     similarities = nearest.between(points, 1)[0] / np.sqrt(np.maximum(prior, 1e-300))
-    texts = [data.inputs.texts[i] for i in best]
-    shared = partial(PreparedBleu.build(texts, Shape()).shared, inputs.texts[0])
+    shared = partial(stretches, inputs.texts[0], tokenize="char", least=ORDERS[0])
     return evidence(data.rated, best, similarities, share[best], shared)
 
 

@@ -7,8 +7,8 @@ matrix of the rated texts, is computed again when it is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from refless.data.records import RatedPool, picked
 from refless.estimators.gp.all_ratings import PosteriorMean, landmarks_of
 from refless.estimators.gp.compiled import COMPACT, Solved, standing
 from refless.estimators.gp.data import Known, Parameters, kernel_names, read
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, loops
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
 from refless.estimators.gp.kernels import (
     COMPONENTS,
     MOST_ROWS,
@@ -43,10 +43,8 @@ from refless.files.arrays import (
     require,
 )
 from refless.loops.threads import single_threaded_blas
-from refless.registry.progress import Progress
-from refless.text.embed import Encoder, VectorArray
-from refless.text.ngrams import Shape
-from refless.text.stored import line_of, vocabulary_arrays, vocabulary_in
+from refless.text.embed import VectorArray
+from refless.text.stored import line_of, terms_in
 from refless.text.surface import LEXIS, MARKS, RELATION, SHAPE
 
 VECTORS = "meaning", "source_meaning"
@@ -70,9 +68,9 @@ def stored(state: Learned) -> Arrays:
     arrays |= {name: columns[name] for name in VECTORS if name in columns}
     for name, kernel in state.data.kernels.items():
         if isinstance(kernel, Tfidf):
-            arrays |= {f"{name} keys": kernel.keys, f"{name} idf": kernel.idf}
+            arrays |= {f"{name} keys": kernel.known.keys, f"{name} idf": kernel.idf}
         elif isinstance(kernel, GramsKernel):
-            arrays |= named("grams ", vocabulary_arrays(kernel.vocabulary))
+            arrays["grams keys"] = kernel.known.keys
         elif isinstance(kernel, JointKernel):
             arrays["components"] = kernel.components.directions
             arrays["joint"] = np.append(kernel.middle, kernel.size)
@@ -143,20 +141,20 @@ def _known(
     if SOURCE[0] in names:
         width += len(RELATION)
     return Known(
-        cast("Encoder", _SavedVectors(arrays)) if vectors else None,
+        partial(_saved_vectors, arrays) if vectors else None,
         _finite(arrays, "numbers", (len(pool), width)),
-        lambda name, inputs: _kernel(name, inputs, parameters.threads, arrays),
+        lambda name, inputs: _kernel(name, inputs, arrays),
     )
 
 
 def _kernel(
-    name: str, inputs: KernelInputs, threads: int | None, arrays: Mapping[str, Array]
+    name: str, inputs: KernelInputs, arrays: Mapping[str, Array]
 ) -> LearnedKernel:
     """A kernel as it was learned."""
     if name in TERMS:
         return _tfidf(name, arrays)
     if name == "grams":
-        return GramsKernel(vocabulary_in(Shape(), part_of(arrays, "grams ")), threads)
+        return GramsKernel(terms_in(arrays, "grams keys"))
     if name != "joint":
         return column_kernel(name, inputs)
     middle = _finite(arrays, "joint", line_of(arrays, "joint", "<f8").shape)
@@ -168,12 +166,11 @@ def _kernel(
 
 
 def _tfidf(name: str, arrays: Mapping[str, Array]) -> Tfidf:
-    keys = line_of(arrays, f"{name} keys", "<i8")
-    require(bool((np.diff(keys) > 0).all()), f"{name} keys are not sorted")
-    idf = array_of(arrays, f"{name} idf", (len(keys) + 1,))
+    known = terms_in(arrays, f"{name} keys")
+    idf = array_of(arrays, f"{name} idf", (len(known.keys) + 1,))
     is_valid = ((idf >= 1.0) & (idf <= LARGEST_IDF)).all()
     require(bool(is_valid), f"{name} idf is out of range")
-    return Tfidf(name, keys, loops.table_loop(keys), idf)
+    return Tfidf(name, known, idf)
 
 
 def _solved(model: Posterior, arrays: Mapping[str, Array]) -> Solved:
@@ -212,27 +209,18 @@ def _finite(arrays: Mapping[str, Array], name: str, shape: tuple[int, ...]) -> A
     return array
 
 
-@dataclass(frozen=True)
-class _SavedVectors:
-    """Stands for the encoder when its vectors of the rated texts are saved."""
-
-    arrays: Mapping[str, Array]
-
-    def sentences(
-        self,
-        texts: Sequence[str],
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> VectorArray:
-        names = [name for name in VECTORS if name in self.arrays]
-        n = len(texts) // len(names)
-        width = (0, *self.arrays[names[0]].shape)[-1]
-        require(
-            width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
-        )
-        parts = [array_of(self.arrays, name, (n, width), "<f4") for name in names]
-        for vectors in parts:
-            squares = np.einsum("ij,ij->i", vectors, vectors)
-            is_near = np.abs(squares - 1) < 2 * UNIT
-            is_valid = is_near | (squares == 0)  # NaN is neither
-            require(bool(is_valid.all()), "a vector is neither of length 1 nor 0")
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+def _saved_vectors(arrays: Mapping[str, Array], texts: Sequence[str]) -> VectorArray:
+    """The vectors of the rated texts, in place of their encoder's."""
+    names = [name for name in VECTORS if name in arrays]
+    n = len(texts) // len(names)
+    width = (0, *arrays[names[0]].shape)[-1]
+    require(
+        width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
+    )
+    parts = [array_of(arrays, name, (n, width), "<f4") for name in names]
+    for vectors in parts:
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        is_near = np.abs(squares - 1) < 2 * UNIT
+        is_valid = is_near | (squares == 0)  # NaN is neither
+        require(bool(is_valid.all()), "a vector is neither of length 1 nor 0")
+    return np.concatenate(parts)

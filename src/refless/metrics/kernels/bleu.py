@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -14,8 +14,7 @@ from refless.metrics.bleu import gram_counts
 from refless.metrics.kernels.dense import BLOCK_ROWS, Dense, Rows
 from refless.metrics.matching import PLAIN, Work
 from refless.metrics.postings import Postings, postings_of
-from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
+from refless.registry.arrays import IntArray
 from refless.registry.spec import About, check
 from refless.text.ngrams import Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import TOKENS, tokenizer
@@ -136,28 +135,6 @@ class PreparedBleu(Dense):
         work.run([jobs], len(jobs))
         return counts, sums
 
-    def cosine(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
-        """[texts, rated texts] BLEU*'s matches as a kernel that is positive semi-definite.
 
-        The mean over orders of the clipped matches over the root of both texts' numbers of n-grams:
-        1 of equal texts, 0 where one is shorter than the highest order.
-
-        Raises:
-            UsageError: without clipping, where matches counted one way are not those of the other.
-        """
-        if not self.vocabulary.shape.clip:
-            raise UsageError("the cosine of n-gram counts needs clipping")
-        rows = partial(
-            _rows, vocabulary=self.vocabulary, postings=self.postings, cosine=True
-        )
-        return replace(self, rows=rows).similarities(texts, work)
-
-
-def _rows(
-    texts: Sequence[str],
-    *,
-    vocabulary: Vocabulary,
-    postings: Postings,
-    cosine: bool = False,
-) -> Rows:
-    return partial(postings.similarities, look_up(texts, vocabulary), cosine=cosine)
+def _rows(texts: Sequence[str], *, vocabulary: Vocabulary, postings: Postings) -> Rows:
+    return partial(postings.similarities, look_up(texts, vocabulary))

@@ -14,7 +14,8 @@ import numpy as np
 from refless.loops import Loops
 from refless.metrics.matching import PLAIN, Work
 from refless.registry.arrays import FloatArray, IntArray
-from refless.text.tokenize import token_counts, tokenizer
+from refless.text.terms import tokens_of
+from refless.text.tokenize import tokenizer
 
 loops = Loops("matching")
 
@@ -50,7 +51,7 @@ class Dense:
 
     def lengths(self, texts: Sequence[str]) -> IntArray:
         """[texts] number of tokens."""
-        return token_counts(texts, self.tokenize)
+        return tokens_of(texts, self.tokenize).lengths
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """The strings that an output and a rated text share, longest first."""

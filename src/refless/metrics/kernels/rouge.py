@@ -14,7 +14,8 @@ import numpy as np
 from refless.metrics.kernels.dense import Dense, Rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.spec import check
-from refless.text.tokenize import TOKENS, IdArray, TokenIds, encode, learn_tokens
+from refless.text.terms import tokens_of
+from refless.text.tokenize import TOKENS, IdArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +36,15 @@ class RougeL:
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts as token ids."""
-        tokens, rated = learn_tokens(texts, self.tokenize)
-        ranks = _ranks(rated.ids, len(tokens))
+        tokens = tokens_of(texts, self.tokenize)
+        known, places = np.unique(tokens.keys, return_inverse=True)
+        ranks = _ranks(places, len(known))
         rows = partial(
             _rows,
-            rated=_sequences(rated, ranks),
-            lengths=rated.lengths,
+            rated=_sequences(ranks[places], tokens.starts),
+            lengths=tokens.lengths,
             tokenize=self.tokenize,
-            tokens=tokens,
+            known=np.append(known.astype(np.int64), -1),
             ranks=ranks,
         )
         return Dense(size=len(texts), rows=rows, tokenize=self.tokenize)
@@ -52,7 +54,7 @@ class RougeL:
         return {"tok": self.tokenize}
 
 
-def _ranks(ids: IdArray, n: int) -> IdArray:
+def _ranks(ids: IntArray, n: int) -> IdArray:
     """[n + 1] the place of each token by frequency: rapidfuzz finds numbers below 256 quickest.
 
     The last one is that of tokens that no rated text has.
@@ -64,11 +66,10 @@ def _ranks(ids: IdArray, n: int) -> IdArray:
     return ranks
 
 
-def _sequences(texts: TokenIds, ranks: IdArray) -> list[array[int]]:
-    """The tokens of each text as numbers."""
-    numbers = array("i", ranks[texts.ids].tobytes())
-    starts = texts.starts.tolist()
-    return [numbers[begin:end] for begin, end in pairwise(starts)]
+def _sequences(tokens: IdArray, starts: IntArray) -> list[array[int]]:
+    """The tokens of each text."""
+    numbers = array("i", tokens.tobytes())
+    return [numbers[begin:end] for begin, end in pairwise(starts.tolist())]
 
 
 def _rows(
@@ -77,16 +78,18 @@ def _rows(
     rated: list[array[int]],
     lengths: IntArray,
     tokenize: str,
-    tokens: tuple[str, ...],
+    known: IntArray,
     ranks: IdArray,
 ) -> Rows:
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cdist
 
-    encoded = encode(texts, tokenize, tokens)
-    outputs = _sequences(encoded, ranks)
+    tokens = tokens_of(texts, tokenize)
+    places = np.searchsorted(known[:-1], tokens.keys)
+    places[known[places] != tokens.keys] = len(known) - 1
+    outputs = _sequences(ranks[places], tokens.starts)
     # at least 1: an empty output shares nothing, even with an empty text
-    halves = 0.5 * np.maximum(encoded.lengths, 1)[:, None]
+    halves = 0.5 * np.maximum(tokens.lengths, 1)[:, None]
 
     def block(begin: int, end: int) -> FloatArray:
         mine = outputs[begin:end]

@@ -20,7 +20,7 @@ from refless.text.stored import (
     vocabulary_in,
     vocabulary_names,
 )
-from refless.text.tokenize import token_counts
+from refless.text.terms import tokens_of
 
 INDEX = {
     "entries": "<i4",
@@ -49,7 +49,7 @@ def prepared_in(
 ) -> PreparedBleu:
     """The rated texts as they were read; raises ValueError for arrays that lead elsewhere."""
     vocabulary = vocabulary_in(shape, arrays)
-    lengths = token_counts(texts, shape.tokenize)
+    lengths = tokens_of(texts, shape.tokenize).lengths
     postings = _postings(lengths, vocabulary, arrays)
     return PreparedBleu.joined(vocabulary, postings)
 
