@@ -229,15 +229,16 @@ def marks_loop(points, starts, classes):
 
 
 @loop(nogil=True)
-def sums_loop(rows, weights, starts, vectors):
-    """[parts, dimensions] sums of the vectors in the rows of each part, times their weights."""
+def sums_loop(tokens, starts, mapping, weights, vectors):
+    """[texts, dimensions] sums of the vectors of each text's tokens, times their weights."""
     sums = np.zeros((len(starts) - 1, vectors.shape[1]))
-    for part in range(len(sums)):
-        total = sums[part]
-        for i in range(starts[part], starts[part + 1]):
-            vector = vectors[rows[i]]
+    for text in range(len(sums)):
+        total = sums[text]
+        for i in range(starts[text], starts[text + 1]):
+            weight = weights[tokens[i]]
+            vector = vectors[mapping[tokens[i]]]
             for k in range(len(total)):
-                total[k] += weights[i] * vector[k]
+                total[k] += weight * vector[k]
     return sums
 
 

@@ -28,8 +28,11 @@ from refless.estimators.gp.kernels import (
     LinearKernel,
     Points,
 )
+from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
+
+loops = Loops("bells")
 
 # outputs that one product compares with all rated texts: as many as every processor's loop takes
 # at once, so that each place is summed alike
@@ -261,15 +264,20 @@ class Compiled:
             kernel = self.kernels[name]
             if isinstance(kernel, BellKernel):
                 np.matmul(self.sides[name], _by_tile(left), out=values)
-                # an array, since NumPy is slow with a number
-                highest = np.full_like(values, np.log(self.weights[name]))
-                np.minimum(values, highest, out=values)
-                np.exp(values, out=values)
+                add_bells(values, np.log(self.weights[name]), total)
             else:
                 compared = kernel.between(left, self.sides[name])
-                values[:] = self.weights[name] * _by_tile(compared)
-            total += values
+                total += self.weights[name] * _by_tile(compared)
         return total
+
+
+def add_bells(exponents: FloatArray, highest: float, total: FloatArray) -> None:
+    """Adds exp(exponent), at most exp(highest), to the total; it may overwrite the exponents."""
+    if total.dtype == np.float32:
+        loops.bells_loop(exponents, np.float32(highest), total)
+        return
+    np.minimum(exponents, highest, out=exponents)
+    total += np.exp(exponents, out=exponents)
 
 
 def _by_tile(rows: FloatArray) -> FloatArray:
