@@ -44,3 +44,16 @@ def bells_loop(exponents, highest, total):
         mantissa = curve * (rest * rest) + rest + np.float32(1.0)
         bits = (np.int32(doublings) + np.int32(127)) << np.int32(23)
         total[i] += mantissa * np.int32(bits).view(np.float32)
+
+
+@loop(nogil=True)
+def means_loop(weights, covariance):
+    """[tiles, k] sums of [tiles, rated, k] over rated texts, times their weights, in double."""
+    tiles, rated, k = covariance.shape
+    means = np.zeros((tiles, k))
+    for tile in range(tiles):
+        mean = means[tile]
+        for i in range(rated):
+            for j in range(k):
+                mean[j] += weights[i] * covariance[tile, i, j]
+    return means
