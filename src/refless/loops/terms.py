@@ -243,31 +243,49 @@ def sums_loop(tokens, starts, mapping, weights, vectors):
 
 
 @loop(nogil=True)
-def products_loop(rows, weights, starts, table):
-    """[texts, k] the table's rows of each text, times their weights, in the table's precision.
+def lacking_loop(features, place):
+    """Those of the features that have no place, -1, each as often as it is there."""
+    lacking = np.empty(len(features), dtype=np.int64)
+    n = 0
+    for feature in features:
+        lacking[n] = feature
+        n += place[feature] < 0
+    return lacking[:n].copy()
 
-    Four rows are added at once, as reading and writing the sums takes longest.
+
+@loop(nogil=True)
+def products_loop(features, weights, starts, place, table):
+    """[texts, k] each text's rows of the table, times their weights, in the table's precision.
+
+    place: [features] the row of each. Four rows are added at once, as reading and writing the sums
+    takes longest; they are found without a look at whether they count from the table's end.
     """
-    products = np.zeros((len(starts) - 1, table.shape[1]), table.dtype)
-    scaled = weights.astype(table.dtype)
+    size = table.shape[1]
+    numbers = table.reshape(-1)
+    products = np.zeros((len(starts) - 1, size), table.dtype)
+    weights = weights.astype(table.dtype)
     for text in range(len(products)):
         total = products[text]
         begin = starts[text]
         end = starts[text + 1]
         last = end - (end - begin) % 4
         for i in range(begin, last, 4):
-            first = table[rows[i]]
-            second = table[rows[i + 1]]
-            third = table[rows[i + 2]]
-            fourth = table[rows[i + 3]]
-            for k in range(len(total)):
-                one_pair = scaled[i] * first[k] + scaled[i + 1] * second[k]
-                another = scaled[i + 2] * third[k] + scaled[i + 3] * fourth[k]
+            first = np.uint64(place[features[i]] * size)
+            second = np.uint64(place[features[i + 1]] * size)
+            third = np.uint64(place[features[i + 2]] * size)
+            fourth = np.uint64(place[features[i + 3]] * size)
+            a = weights[i]
+            b = weights[i + 1]
+            c = weights[i + 2]
+            d = weights[i + 3]
+            for k in range(np.uint64(size)):
+                one_pair = a * numbers[first + k] + b * numbers[second + k]
+                another = c * numbers[third + k] + d * numbers[fourth + k]
                 total[k] += one_pair + another
         for i in range(last, end):
-            row = table[rows[i]]
-            for k in range(len(total)):
-                total[k] += scaled[i] * row[k]
+            row = table[place[features[i]]]
+            for k in range(size):
+                total[k] += weights[i] * row[k]
     return products
 
 
