@@ -11,20 +11,17 @@ HIGH = np.float32(0.693359375)
 LOW = np.float32(-2.12194440e-4)
 ROUNDING = np.float32(12582912.0)  # 1.5 * 2**23: what is added to it loses its fraction
 # of (exp(r) - 1 - r) / r**2 up to |r| = log(2) / 2: Moshier (Cephes, expf.c)
-POLYNOMIAL = tuple(
-    map(
-        np.float32,
-        (
-            1.9875691500e-4,
-            1.3981999507e-3,
-            8.3334519073e-3,
-            4.1665795894e-2,
-            1.6666665459e-1,
-            5.0000001201e-1,
-        ),
-    )
+CURVE = np.array(
+    [
+        1.9875691500e-4,
+        1.3981999507e-3,
+        8.3334519073e-3,
+        4.1665795894e-2,
+        1.6666665459e-1,
+        5.0000001201e-1,
+    ],
+    np.float32,
 )
-A, B, C, D, E, F = POLYNOMIAL
 
 
 @loop(nogil=True)
@@ -40,20 +37,9 @@ def bells_loop(exponents, highest, total):
         exponent = max(min(exponents[i], highest), FLOOR)
         doublings = (exponent * PER_DOUBLING + ROUNDING) - ROUNDING
         rest = exponent - doublings * HIGH - doublings * LOW
-        curve = ((((A * rest + B) * rest + C) * rest + D) * rest + E) * rest + F
+        curve = CURVE[0]
+        for k in range(1, len(CURVE)):
+            curve = curve * rest + CURVE[k]
         mantissa = curve * (rest * rest) + rest + np.float32(1.0)
         bits = (np.int32(doublings) + np.int32(127)) << np.int32(23)
         total[i] += mantissa * np.int32(bits).view(np.float32)
-
-
-@loop(nogil=True)
-def means_loop(weights, covariance):
-    """[tiles, k] sums of [tiles, rated, k] over rated texts, times their weights, in double."""
-    tiles, rated, k = covariance.shape
-    means = np.zeros((tiles, k))
-    for tile in range(tiles):
-        mean = means[tile]
-        for i in range(rated):
-            for j in range(k):
-                mean[j] += weights[i] * covariance[tile, i, j]
-    return means

@@ -243,17 +243,6 @@ def sums_loop(tokens, starts, mapping, weights, vectors):
 
 
 @loop(nogil=True)
-def lacking_loop(features, place):
-    """Those of the features that have no place, -1, each as often as it is there."""
-    lacking = np.empty(len(features), dtype=np.int64)
-    n = 0
-    for feature in features:
-        lacking[n] = feature
-        n += place[feature] < 0
-    return lacking[:n].copy()
-
-
-@loop(nogil=True)
 def products_loop(features, weights, starts, place, table):
     """[texts, k] each text's rows of the table, times their weights, in the table's precision.
 

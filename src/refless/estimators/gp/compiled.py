@@ -243,7 +243,7 @@ class Compiled:
             begin = tile * ROWS
             end = min(begin + covariance.shape[0] * ROWS, n)
             # weights of both signs nearly cancel
-            means = loops.means_loop(self.alpha, covariance)
+            means = self.alpha @ covariance.astype(np.float64)
             others = _by_row(self.columns.T @ covariance)
             total[begin:end, 0] += means.ravel()[: end - begin]
             total[begin:end, 1:] += others[: end - begin]
