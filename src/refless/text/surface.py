@@ -29,7 +29,6 @@ RELATION = (
     "source length", "threes taken", "threes missing", "fives taken", "letters alike",
     "words alike", "words changed",
 )  # fmt: skip
-TEXTS = 1_000  # that are read at a time
 READ = 20_000  # words, or letters, of a text that are looked at for what is repeated or copied
 _NAME = re.compile(r"(?<![.!?|] )(?<![\n|])(?<!^)\b[A-Z]\w+")
 _NUMBER = re.compile(r"\d+")
@@ -38,12 +37,6 @@ _TURN = re.compile(r"\n|\|\|\|")
 
 def surface(texts: Sequence[str]) -> FloatArray:
     """[texts, 15] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
-    begins = range(0, max(1, len(texts)), TEXTS)
-    return np.vstack([_numbers(texts[begin : begin + TEXTS]) for begin in begins])
-
-
-def _numbers(texts: Sequence[str]) -> FloatArray:
-    """[texts, 15] the same of few texts, whose words are in a processor's near memory."""
     points, starts = joined(texts)
     marks = loops.marks_loop(points, starts, kinds_of(points))
     capitals, digits, questions, commas, sentences, first, last = marks.T

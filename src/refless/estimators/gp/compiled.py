@@ -244,9 +244,9 @@ class Compiled:
             end = min(begin + covariance.shape[0] * ROWS, n)
             # weights of both signs nearly cancel
             means = self.alpha @ covariance.astype(np.float64)
-            others = _by_row(self.columns.T @ covariance)
+            others = (self.columns.T @ covariance).transpose(0, 2, 1)
             total[begin:end, 0] += means.ravel()[: end - begin]
-            total[begin:end, 1:] += others[: end - begin]
+            total[begin:end, 1:] += np.vstack([*others])[: end - begin]
         return total
 
     def _left(self, name: str, points: Points) -> Points:
@@ -287,11 +287,6 @@ def _by_tile(rows: FloatArray) -> FloatArray:
     """[tiles, k, ROWS] of [tiles * ROWS, k]."""
     tiles = rows.reshape(-1, ROWS, rows.shape[1])
     return np.ascontiguousarray(tiles.transpose(0, 2, 1))
-
-
-def _by_row(tiles: FloatArray) -> FloatArray:
-    """[tiles * ROWS, k] of [tiles, k, ROWS]."""
-    return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])
 
 
 def standing(rows: IntArray) -> IntArray:

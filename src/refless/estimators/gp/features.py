@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 loops = Loops("terms")
 
+BLOCK = (
+    1_000  # texts whose words are counted at a time, within a processor's near memory
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelInputs:
@@ -101,7 +105,8 @@ def inputs_of(
 
 def numbers_of(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
     """[n, k] numbers about the surface of texts, and about what they take from their sources."""
-    numbers = surface(texts)
+    begins = range(0, max(1, len(texts)), BLOCK)
+    numbers = np.vstack([surface(texts[begin : begin + BLOCK]) for begin in begins])
     return np.hstack([numbers, relation(texts, sources)]) if sources else numbers
 
 
@@ -235,7 +240,9 @@ class FeatureTable:
         if len(lacking):
             with _MAKING:
                 new = dict.fromkeys(lacking[self._place[lacking] < 0].tolist())
-                self._make(np.array([*new], np.int64))  # usual ones come first, and lie together
+                self._make(
+                    np.array([*new], np.int64)
+                )  # usual ones come first, and lie together
         products: FloatArray = loops.products_loop(
             index, texts.data, texts.indptr, self._place, self._rows
         )

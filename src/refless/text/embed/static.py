@@ -83,12 +83,10 @@ class StaticTable:
     def _summed(self, tokens: IdArray, starts: IntArray) -> FloatArray:
         """[texts, dimensions] the sums of the vectors of their tokens."""
         rows = self.mapping[tokens]
-        is_known = self.is_single[rows]
-        if not is_known.all():
-            new = np.unique(rows[~is_known])
-            # two threads that ask for the same rows write the same
-            self.single[new] = self.vectors[new]
-            self.is_single[new] = True
+        new = np.unique(rows[~self.is_single[rows]])
+        # two threads that ask for the same rows write the same
+        self.single[new] = self.vectors[new]
+        self.is_single[new] = True
         laid = (starts, self.mapping, self.weights, self.single)
         sums: FloatArray = loops.sums_loop(tokens, *laid)
         return sums
