@@ -12,6 +12,7 @@ import pytest
 from benchmarks.simulate import simulate
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import random_array
 
@@ -245,3 +246,16 @@ def test_texts_that_stand_for_all_are_saved(tmp_path: Path) -> None:
         found = load(tmp_path / "gp.safetensors").estimate(NEW)
     assert_array_equal(found.values, wanted.values)
     assert_array_equal(found.sd, wanted.sd)
+
+
+@given(
+    exponents=arrays(np.float32, 35, elements=st.floats(-120, 0.5, width=32)),
+    highest=st.floats(-8, 0, width=32),
+)
+def test_bells_are_exponentials(exponents: FloatArray, highest: float) -> None:
+    """In single precision; NumPy's in double precision are the twin."""
+    found = np.zeros(35, np.float32)
+    compiled.add_bells(exponents, highest, found)
+    wanted = np.zeros(35)
+    compiled.add_bells(exponents.astype(np.float64), highest, wanted)
+    assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)

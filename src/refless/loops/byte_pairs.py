@@ -3,33 +3,52 @@
 import numpy as np
 
 from refless.loops.caching import loop
-from refless.loops.terms import _longer, _slot, _stored
+from refless.loops.terms import _longer, _stored
 
-BLANK = 0x2581  # stands for a blank, and before each text
+SPACE = ord(" ")
+BLANK = 0x2581  # stands for a space, and before each text
 LONGEST = 500  # characters of a part: each merge looks at all of them
 SLOTS = 1 << 14  # parts whose tokens are found again
+TOKEN_BITS = 20
+RANK_BITS = 63 - 2 * TOKEN_BITS
+NONE = 1 << RANK_BITS  # the rank of a pair that does not merge
 
 
 @loop()
-def _pair(first, second):
-    """The key of two tokens."""
-    return _stored(_longer(_longer(np.uint64(0), first), second))
+def _slot(table, pair):
+    """The slot of a pair of tokens, or the free one where it would be (linear probing)."""
+    mask = np.uint64(len(table) - 1)
+    slot = ((np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+    while table[slot] != -1 and table[slot] >> RANK_BITS != pair:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
 
 
 @loop(nogil=True)
 def merges_loop(first, second):
-    """A table of the pairs of tokens that merge, and the rank of each; the last is for others."""
+    """A table of the pairs of tokens that merge: a pair and its rank are one number, -1 is free."""
     size = 16
-    while size < 3 * len(first):
+    while size < 2 * len(first):
         size *= 2
     table = np.full(size, -1, dtype=np.int64)
-    ranks = np.full(size, len(first), dtype=np.int32)
     for i in range(len(first)):
-        key = _pair(first[i], second[i])
-        slot = _slot(table, key)
-        table[slot] = key
-        ranks[slot] = i
-    return table, ranks
+        pair = (np.int64(first[i]) << TOKEN_BITS) | second[i]
+        table[_slot(table, pair)] = (pair << RANK_BITS) | i
+    return table
+
+
+@loop()
+def _rank(table, first, second):
+    """The rank of the pair, one more than every rank if it does not merge."""
+    pair = (np.int64(first) << TOKEN_BITS) | second
+    entry = table[_slot(table, pair)]
+    return NONE if entry < 0 else entry & (NONE - 1)
+
+
+@loop()
+def _read(point):
+    """The character that the tokenizer reads in place of this one."""
+    return BLANK if point == SPACE else point
 
 
 @loop()
@@ -50,16 +69,16 @@ def _spelt(point, characters, of_bytes, symbols, n):
 
 
 @loop()
-def _merged(symbols, n, own, table, ranks, made):
+def _merged(symbols, n, own, table, made):
     """Merges neighbours, the first of those of the lowest rank at a time; returns how many remain."""
     for i in range(n - 1):
-        own[i] = ranks[_slot(table, _pair(symbols[i], symbols[i + 1]))]
+        own[i] = _rank(table, symbols[i], symbols[i + 1])
     while n > 1:
         place = 0
         for i in range(1, n - 1):
             if own[i] < own[place]:
                 place = i
-        if own[place] == len(made):
+        if own[place] == NONE:
             break
         symbols[place] = made[own[place]]
         n -= 1
@@ -67,7 +86,7 @@ def _merged(symbols, n, own, table, ranks, made):
             symbols[i] = symbols[i + 1]
             own[i - 1] = own[i]
         for i in range(max(place - 1, 0), min(place + 1, n - 1)):
-            own[i] = ranks[_slot(table, _pair(symbols[i], symbols[i + 1]))]
+            own[i] = _rank(table, symbols[i], symbols[i + 1])
     return n
 
 
@@ -77,7 +96,7 @@ def tokens_loop(points, starts, characters, of_bytes, merges):
 
     A part ends before a blank, beyond which no token goes. One that was read before is copied.
     """
-    table, ranks, made = merges
+    table, made = merges
     tokens = np.empty(4 * len(points), dtype=np.int32)
     begins = np.zeros(len(starts), dtype=np.int64)
     is_long = np.zeros(len(starts) - 1, dtype=np.bool_)
@@ -92,10 +111,13 @@ def tokens_loop(points, starts, characters, of_bytes, merges):
         while i < end:
             first = i
             key = np.uint64(0)
-            while i < end and (
-                points[i] != BLANK or i == first or points[i - 1] == BLANK
-            ):
-                key = _longer(key, points[i])
+            before = BLANK
+            while i < end:
+                point = _read(points[i])
+                if point == BLANK and before != BLANK:
+                    break
+                key = _longer(key, point)
+                before = point
                 i += 1
             if i - first > LONGEST:
                 is_long[text] = True
@@ -105,8 +127,8 @@ def tokens_loop(points, starts, characters, of_bytes, merges):
             if known[slot] != stored:
                 size = 0
                 for k in range(first, i):
-                    size = _spelt(points[k], characters, of_bytes, symbols, size)
-                size = _merged(symbols, size, own, table, ranks, made)
+                    size = _spelt(_read(points[k]), characters, of_bytes, symbols, size)
+                size = _merged(symbols, size, own, table, made)
                 known[slot] = stored
                 places[slot, 0] = n
                 places[slot, 1] = n + size

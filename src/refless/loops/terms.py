@@ -349,44 +349,52 @@ def marks_loop(points, starts, classes):
 
 
 @loop(nogil=True)
-def sums_loop(rows, weights, starts, vectors):
-    """[parts, dimensions] sums of the vectors in the rows of each part, times their weights."""
+def sums_loop(tokens, starts, mapping, weights, vectors):
+    """[texts, dimensions] sums of the vectors of each text's tokens, times their weights."""
     sums = np.zeros((len(starts) - 1, vectors.shape[1]))
-    for part in range(len(sums)):
-        total = sums[part]
-        for i in range(starts[part], starts[part + 1]):
-            vector = vectors[rows[i]]
+    for text in range(len(sums)):
+        total = sums[text]
+        for i in range(starts[text], starts[text + 1]):
+            weight = weights[tokens[i]]
+            vector = vectors[mapping[tokens[i]]]
             for k in range(len(total)):
-                total[k] += weights[i] * vector[k]
+                total[k] += weight * vector[k]
     return sums
 
 
 @loop(nogil=True)
-def products_loop(rows, weights, starts, table):
-    """[texts, k] the table's rows of each text, times their weights, in the table's precision.
+def products_loop(features, weights, starts, place, table):
+    """[texts, k] each text's rows of the table, times their weights, in the table's precision.
 
-    Four rows are added at once, as reading and writing the sums takes longest.
+    place: [features] the row of each. Four rows are added at once, as reading and writing the sums
+    takes longest; they are found without a look at whether they count from the table's end.
     """
-    products = np.zeros((len(starts) - 1, table.shape[1]), table.dtype)
-    scaled = weights.astype(table.dtype)
+    size = table.shape[1]
+    numbers = table.reshape(-1)
+    products = np.zeros((len(starts) - 1, size), table.dtype)
+    weights = weights.astype(table.dtype)
     for text in range(len(products)):
         total = products[text]
         begin = starts[text]
         end = starts[text + 1]
         last = end - (end - begin) % 4
         for i in range(begin, last, 4):
-            first = table[rows[i]]
-            second = table[rows[i + 1]]
-            third = table[rows[i + 2]]
-            fourth = table[rows[i + 3]]
-            for k in range(len(total)):
-                one_pair = scaled[i] * first[k] + scaled[i + 1] * second[k]
-                another = scaled[i + 2] * third[k] + scaled[i + 3] * fourth[k]
+            first = np.uint64(place[features[i]] * size)
+            second = np.uint64(place[features[i + 1]] * size)
+            third = np.uint64(place[features[i + 2]] * size)
+            fourth = np.uint64(place[features[i + 3]] * size)
+            a = weights[i]
+            b = weights[i + 1]
+            c = weights[i + 2]
+            d = weights[i + 3]
+            for k in range(np.uint64(size)):
+                one_pair = a * numbers[first + k] + b * numbers[second + k]
+                another = c * numbers[third + k] + d * numbers[fourth + k]
                 total[k] += one_pair + another
         for i in range(last, end):
-            row = table[rows[i]]
-            for k in range(len(total)):
-                total[k] += scaled[i] * row[k]
+            row = table[place[features[i]]]
+            for k in range(size):
+                total[k] += weights[i] * row[k]
     return products
 
 

@@ -28,8 +28,11 @@ from refless.estimators.gp.kernels import (
     LinearKernel,
     Points,
 )
+from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.posterior import Exact
+
+loops = Loops("bells")
 
 # outputs that one product compares with all rated texts: as many as every processor's loop takes
 # at once, so that each place is summed alike
@@ -228,59 +231,63 @@ class Compiled:
         for name, table in self.tables.items():
             kernel = cast("LinearKernel", self.kernels[name])
             total += table.times(kernel.features(points[name]))
-        lefts = {name: self._left(name, points[name]) for name in self.sides}
-        for begin in range(0, n, ROWS * TILES):
-            size = min(ROWS * TILES, n - begin)
-            tiles = -(-size // ROWS)
-            # the last tile is filled up by copies
-            rows = begin + np.minimum(np.arange(tiles * ROWS), size - 1)
-            covariance = self._compared(
-                {name: left[rows] for name, left in lefts.items()}, tiles
-            )
+        n_tiles = -(-n // ROWS)
+        # the last tile is filled up by copies
+        rows = np.minimum(np.arange(n_tiles * ROWS), n - 1)
+        lefts = {name: self._left(name, points[name][rows]) for name in self.sides}
+        shape = (2, min(TILES, n_tiles), len(self.columns), ROWS)
+        room = np.empty(shape, self.columns.dtype)
+        for tile in range(0, n_tiles, TILES):
+            part = {name: left[tile : tile + TILES] for name, left in lefts.items()}
+            covariance = self._compared(part, room[:, : n_tiles - tile])
+            begin = tile * ROWS
+            end = min(begin + covariance.shape[0] * ROWS, n)
             # weights of both signs nearly cancel
             means = self.alpha @ covariance.astype(np.float64)
-            others = _by_row(self.columns.T @ covariance)
-            part = total[begin : begin + size]
-            part[:, 0] += means.ravel()[:size]
-            part[:, 1:] += others[:size]
+            others = (self.columns.T @ covariance).transpose(0, 2, 1)
+            total[begin:end, 0] += means.ravel()[: end - begin]
+            total[begin:end, 1:] += np.vstack([*others])[: end - begin]
         return total
 
     def _left(self, name: str, points: Points) -> Points:
-        """The side of points of a kernel that is compared with every rated text."""
+        """[tiles, ...] the side of points of a kernel that is compared with every rated text."""
         kernel = self.kernels[name]
         if isinstance(kernel, BellKernel):
-            return kernel.left(points).astype(self.columns.dtype)
-        return points
+            return _by_tile(kernel.left(points).astype(self.columns.dtype))
+        return points.reshape(-1, ROWS)
 
-    def _compared(self, lefts: Mapping[str, Points], tiles: int) -> FloatArray:
-        """[tiles, rated, ROWS] the sum of these kernels' values, times their weights."""
-        shape = (tiles, len(self.columns), ROWS)
-        total = np.zeros(shape, self.columns.dtype)
-        values = np.empty_like(total)
+    def _compared(self, lefts: Mapping[str, Points], room: FloatArray) -> FloatArray:
+        """[tiles, rated, ROWS] the sum of these kernels' values, times their weights.
+
+        It is in the first half of the room, [2, tiles, rated, ROWS].
+        """
+        total: FloatArray = room[0]
+        values = room[1]
+        total[:] = 0.0
         for name, left in lefts.items():
             kernel = self.kernels[name]
             if isinstance(kernel, BellKernel):
-                np.matmul(self.sides[name], _by_tile(left), out=values)
-                # an array, since NumPy is slow with a number
-                highest = np.full_like(values, np.log(self.weights[name]))
-                np.minimum(values, highest, out=values)
-                np.exp(values, out=values)
+                np.matmul(self.sides[name], left, out=values)
+                add_bells(values, np.log(self.weights[name]), total)
             else:
-                compared = kernel.between(left, self.sides[name])
-                values[:] = self.weights[name] * _by_tile(compared)
-            total += values
+                compared = kernel.between(left.ravel(), self.sides[name])
+                total += self.weights[name] * _by_tile(compared)
         return total
+
+
+def add_bells(exponents: FloatArray, highest: float, total: FloatArray) -> None:
+    """Adds exp(exponent), at most exp(highest), to the total; it may overwrite the exponents."""
+    if total.dtype == np.float32:
+        loops.bells_loop(exponents, np.float32(highest), total)
+        return
+    np.minimum(exponents, highest, out=exponents)
+    total += np.exp(exponents, out=exponents)
 
 
 def _by_tile(rows: FloatArray) -> FloatArray:
     """[tiles, k, ROWS] of [tiles * ROWS, k]."""
     tiles = rows.reshape(-1, ROWS, rows.shape[1])
     return np.ascontiguousarray(tiles.transpose(0, 2, 1))
-
-
-def _by_row(tiles: FloatArray) -> FloatArray:
-    """[tiles * ROWS, k] of [tiles, k, ROWS]."""
-    return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])
 
 
 def standing(rows: IntArray) -> IntArray:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 loops = Loops("terms")
 
 Encode = Callable[[Sequence[str]], VectorArray]  # see `Encoder.sentences`
+BLOCK = (
+    1_000  # texts whose words are counted at a time, within a processor's near memory
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +104,8 @@ def inputs_of(
 
 def numbers_of(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
     """[n, k] numbers about the surface of texts, and about what they take from their sources."""
-    numbers = surface(texts)
+    begins = range(0, max(1, len(texts)), BLOCK)
+    numbers = np.vstack([surface(texts[begin : begin + BLOCK]) for begin in begins])
     return np.hstack([numbers, relation(texts, sources)]) if sources else numbers
 
 
@@ -230,11 +234,15 @@ class FeatureTable:
     def times(self, texts: csr_array) -> FloatArray:
         """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
         index = texts.indices
-        if self._place[index].min(initial=0) < 0:
+        lacking = index[self._place[index] < 0]
+        if len(lacking):
             with _MAKING:
-                self._make(np.unique(index[self._place[index] < 0]))
+                new = dict.fromkeys(lacking[self._place[lacking] < 0].tolist())
+                self._make(
+                    np.array([*new], np.int64)
+                )  # usual ones come first, and lie together
         products: FloatArray = loops.products_loop(
-            self._place[index], texts.data, texts.indptr, self._rows
+            index, texts.data, texts.indptr, self._place, self._rows
         )
         return products
 

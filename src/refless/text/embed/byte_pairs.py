@@ -32,6 +32,8 @@ USUAL = {  # settings of the model, by what they may be
     "continuing_subword_prefix": (None,),
     "end_of_word_suffix": (None,),
 }
+MOST_TOKENS = 1 << 20  # two of them and a rank are one number of `loops.merges_loop`
+MOST_MERGES = 1 << 23
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
@@ -42,12 +44,12 @@ class BytePairs:
     Attributes:
         characters: [code points] the token of each, -1 for none.
         of_bytes: [256] the tokens of bytes, which stand for other characters.
-        merges: a table of pairs of tokens, the rank of each, and the token that it becomes.
+        merges: a table of pairs of tokens and their ranks, and the token that each becomes.
     """
 
     characters: IdArray
     of_bytes: IdArray
-    merges: tuple[IntArray, IdArray, IdArray]
+    merges: tuple[IntArray, IdArray]
 
     @classmethod
     def of(cls, tokenizer: Mapping[str, Any]) -> BytePairs | None:
@@ -68,19 +70,19 @@ class BytePairs:
         is_split = not any(BLANK in token.lstrip(BLANK) for token in vocabulary)
         if not is_split or not vocabulary.keys() >= {BLANK, *BYTES}:
             return None
+        if max(vocabulary.values()) >= MOST_TOKENS or len(merges) >= MOST_MERGES:
+            return None
         is_text = all(isinstance(merge, str) for merge in merges)
         both = " ".join(merges).split(" ") if is_text else [*chain(*merges)]
         first = both[::2]
         second = both[1::2]
         made = _ids(map(add, first, second), vocabulary)
-        table, ranks = loops.merges_loop(
-            _ids(first, vocabulary), _ids(second, vocabulary)
-        )
+        table = loops.merges_loop(_ids(first, vocabulary), _ids(second, vocabulary))
         characters = np.full(0x110000, -1, dtype=np.int32)
         for token, number in vocabulary.items():
             if len(token) == 1:
                 characters[ord(token)] = number
-        return cls(characters, _ids(BYTES, vocabulary), (table, ranks, made))
+        return cls(characters, _ids(BYTES, vocabulary), (table, made))
 
     def tokens(self, texts: Sequence[str]) -> tuple[IdArray, IntArray, BoolArray]:
         """The tokens of texts, [texts + 1] where those of each begin, and which texts are not read.
@@ -89,7 +91,6 @@ class BytePairs:
         """
         is_marked = np.array(["<" in text for text in texts], dtype=np.bool_)
         points, starts = joined([text and BLANK + text for text in texts])
-        points = np.where(points == ord(" "), np.uint32(ord(BLANK)), points)
         tokens, begins, is_long = loops.tokens_loop(
             points, starts, self.characters, self.of_bytes, self.merges
         )

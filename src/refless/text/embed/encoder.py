@@ -32,7 +32,7 @@ MODULES = {
     "Normalize",
 }
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
-BLOCK = 1_000  # texts whose static embeddings are added up at a time
+BLOCK = 4_000  # texts whose static embeddings are added up at a time
 BATCH_TOKENS = {  # tokens, padding included, that go through an encoder at once
     "cpu": 8_192,
     "cuda": 32_768,

@@ -87,9 +87,8 @@ class StaticTable:
         # two threads that ask for the same rows write the same
         self.single[new] = self.vectors[new]
         self.is_single[new] = True
-        sums: FloatArray = loops.sums_loop(
-            rows, self.weights[tokens], starts, self.single
-        )
+        laid = (starts, self.mapping, self.weights, self.single)
+        sums: FloatArray = loops.sums_loop(tokens, *laid)
         return sums
 
 
