@@ -34,6 +34,9 @@ RACE_SYSTEMS = 6
 RACE_ITEMS = 12
 RACE_LEVELS = (1, 1, 4, 4, 4, 4)  # the first two are rated lower than any other
 DATABASES = ("sqlite", "postgresql")
+SOON = "import refless.extensions.serve.dashboard as dashboard; dashboard.REST = 2.0"
+# refless, which looks at ratings after two seconds without an act, and not after ten
+HASTY = ("-c", f"{SOON}; from refless.cli import main; main()")
 PORTS = count(10_000 + os.getpid() * 64 % 20_000)  # below those of clients
 
 
@@ -187,12 +190,8 @@ def race_in(folder: Path) -> tuple[list[Row], list[str]]:
 
 
 def race_service(words: list[str]) -> Service:
-    """The service of a race, which looks after a second without an act, and not after ten."""
-    hasty = (
-        "import refless.extensions.serve.dashboard as dashboard; dashboard.REST = 1.0",
-        "from refless.cli import main; main()",
-    )
-    return Service(words, free_port(), ("-c", "; ".join(hasty)))
+    """The service of a race."""
+    return Service(words, free_port(), HASTY)
 
 
 def race_rating(row: Row) -> int:

@@ -16,7 +16,7 @@ from benchmarks.simulate import simulate
 
 from command_line import jsonl, run, run_well
 from refless.data.rows import rows_of
-from serving import DATABASES, HOSTILE, cut_off, free_port
+from serving import DATABASES, HASTY, HOSTILE, cut_off, free_port
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
@@ -55,7 +55,7 @@ def serving(outputs: Path, *more: str, port: int = 0) -> Iterator[dict[str, str]
         str(port or free_port()),
         *more,
     )
-    command = [sys.executable, "-m", "refless", *words]
+    command = [sys.executable, *HASTY, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         found: dict[str, str] = {}
