@@ -14,6 +14,7 @@ from command_line import jsonl
 from refless.commands.rows import note_scale
 from refless.commands.warnings import collecting
 from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables.exports.preferences import is_pairs
 from refless.data.tables.overview import overview
 from refless.registry.dialect import command_line
 from refusals import bad_input
@@ -81,11 +82,10 @@ def test_what_is_odd_is_said(name: str, cells: list[object], said: str) -> None:
         ["\N{WHITE HEAVY CHECK MARK}", "\N{CROSS MARK}"],
         ["Thumbs up", "thumbs down"],
         ["1.0/1.0", "0/1 points"],
-        ["'1", "0"],
     ],
 )
 def test_ratings_in_other_forms(cells: list[str]) -> None:
-    """Marks, words, shares with units, numbers behind the apostrophe of a spreadsheet."""
+    """Marks, words, shares with units."""
     pool = read_pool(rated(rating=lambda i: cells[i % 2])).pool
     assert sorted({*pool.ratings.values.tolist()}) == [0, 1]
 
@@ -250,6 +250,14 @@ def test_winners_under_other_names(name: str, words: list[str]) -> None:
     wins = dict(zip(read.pool.texts, read.pool.human, strict=True))
     assert [wins["a0"], wins["a1"], wins["a2"]] == [1, 0, 0.5]
     assert "2 pairs without a vote" in " ".join(read.notes)
+
+
+def test_the_winner_of_a_judge_is_nobodys_choice() -> None:
+    """A column called as a judge's scores are makes no pairs, nor does a language."""
+    texts = {"output_a": "x", "output_b": "y"}
+    assert is_pairs(texts | {"helpful_winner": "a"})
+    assert not is_pairs(texts | {"gpt4_winner": "a"})
+    assert not is_pairs(texts | {"preferred_language": "de"})
 
 
 def test_texts_of_named_systems_in_a_row() -> None:

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from refless.commands.look.asked import Asked, refused
 from refless.commands.look.result import ROLE_NAMES, LookResult
-from refless.data.tables.columns import listed, reading_all
+from refless.data.tables.columns import listed
 from refless.data.tables.proposed import renaming
 from refless.registry.arrays import Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
@@ -38,7 +39,7 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
         more["dimension"] = ratings[0]
         names.append(f"{listed(ratings)} may be people's ratings")
         remedy = "if each is a thing that was rated, choose one, as below. If each is a person, "
-        remedy += f"{reading_all(ratings)}."
+        remedy += f"read all with {called('columns', {'rating': [*ratings]})}."
     found = f"{', '.join(names)}; no usual name tells"
     card = refused(TOPIC, QUESTION, InputError(found, remedy=remedy))
     columns = {**(asked.options["columns"] or {}), **guesses}

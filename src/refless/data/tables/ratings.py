@@ -132,7 +132,7 @@ def spelled(value: object) -> Spelled:
         return value.isoformat()
     if not isinstance(value, str):
         return shown(value)
-    read = _number(value.removeprefix("'"))
+    read = _number(value)
     return read if read is not None else (folded(value) or None)
 
 

@@ -38,7 +38,6 @@ _TOGETHER = re.compile(
 )
 
 _ONE = {1.0, "true"}
-_ZERO_OR_ONE = {*_ONE, 0.0, "false"}
 MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
 _OUTPUTS = (
@@ -119,7 +118,7 @@ def check_one_hot(rows: Gathered, columns: Columns) -> None:
     names = flagged or numbered([*rows.header], ROLES["rating"].words)
     words = [each_once(spelled, rows.seen(name)) for name in names]
     counts = {sum(word in _ONE for word in row) for row in zip(*words, strict=False)}
-    if len(names) > 2 and counts == {1} and {*chain(*words)} <= _ZERO_OR_ONE:
+    if len(names) > 2 and counts == {1} and {*chain(*words)} <= {*_ONE, 0.0, "false"}:
         problem = (
             f"one rating in several columns: of {listed(names)} one is 1 in each row"
         )

@@ -21,6 +21,7 @@ from refless.data.tables.columns import (
     is_pattern,
     listed,
     matches,
+    unclear,
 )
 from refless.data.tables.exports.format import (
     Entry,
@@ -58,7 +59,10 @@ NEITHER = -100
 STRENGTHS: dict[float, float] = {NEITHER: NEITHER, 0: 0.5}  # of others the sign counts
 ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
-_WINS = re.compile("winner|better|prefer|vote|choice|verdict")
+_WINS = re.compile(
+    r"(?:.*_)?(?:winner|better|preferred|preference|vote|choice|verdict)"
+    r"(?:_(?:response|answer|output|text|model))?\??"
+)
 ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
 OUTCOMES = {*ONE_HOT, "winner_tie"}
 _FIRST = "a a>b a>>b 1 first left model_a model_1 output_a output_1"
@@ -102,7 +106,8 @@ def sides_in(names: Collection[str]) -> Sides | None:
     if "chosen" in names and "rejected" in names:
         return Sides("chosen", "rejected", None, ("_chosen", "_rejected"))
     winners = [name for name in WINNERS if name in names]
-    told = {folded(name) for name in names if _WINS.search(folded(name))}
+    told = {folded(name) for name in names if _WINS.fullmatch(folded(name))}
+    told.difference_update(unclear([*names]))
     winners += told if len(told) == 1 else ()
     winner = next(iter(winners), None)
     stems = (*TEXTS, *ROLES["system"].names) if winner else ()
