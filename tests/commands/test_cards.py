@@ -278,7 +278,8 @@ def test_a_judge_that_agrees_somewhat(right: float, answer: str, advice: str) ->
     looked = next(c for c in refless.look(rows).cards if c.topic == "judge_score")
     assert answer in card.answer
     assert advice in card.advice
-    assert (looked.answer, looked.advice) == (card.answer, card.advice)
+    assert looked.answer == card.answer
+    assert looked.advice.startswith(card.advice)
     assert card.command.startswith("refless.compare(rows") == (right > 0)
     assert looked.command.startswith("refless.compare(rows") == (right > 0)
 
