@@ -249,13 +249,22 @@ def test_texts_that_stand_for_all_are_saved(tmp_path: Path) -> None:
 
 
 @given(
-    exponents=arrays(np.float32, 35, elements=st.floats(-120, 0.5, width=32)),
+    exponents=arrays(
+        np.float32,
+        35,
+        elements=st.floats(-120, 0.5, width=32),
+    ),
     highest=st.floats(-8, 0, width=32),
 )
 def test_bells_are_exponentials(exponents: FloatArray, highest: float) -> None:
     """In single precision; NumPy's in double precision are the twin."""
-    found = np.zeros(35, np.float32)
-    compiled.add_bells(exponents, highest, found)
     wanted = np.zeros(35)
+    found = np.zeros(35, np.float32)
     compiled.add_bells(exponents.astype(np.float64), highest, wanted)
-    assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+    compiled.add_bells(exponents, highest, found)
+    assert_allclose(
+        found,
+        wanted,
+        rtol=1e-6,
+        atol=1e-7,
+    )

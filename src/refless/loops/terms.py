@@ -349,20 +349,6 @@ def marks_loop(points, starts, classes):
 
 
 @loop(nogil=True)
-def sums_loop(tokens, starts, mapping, weights, vectors):
-    """[texts, dimensions] sums of the vectors of each text's tokens, times their weights."""
-    sums = np.zeros((len(starts) - 1, vectors.shape[1]))
-    for text in range(len(sums)):
-        total = sums[text]
-        for i in range(starts[text], starts[text + 1]):
-            weight = weights[tokens[i]]
-            vector = vectors[mapping[tokens[i]]]
-            for k in range(len(total)):
-                total[k] += weight * vector[k]
-    return sums
-
-
-@loop(nogil=True)
 def products_loop(features, weights, starts, place, table):
     """[texts, k] each text's rows of the table, times their weights, in the table's precision.
 

@@ -272,7 +272,7 @@ class Compiled:
             else:
                 compared = kernel.between(left.ravel(), self.sides[name])
                 total += self.weights[name] * _by_tile(compared)
-        return total
+        return np.asarray(total)
 
 
 def add_bells(exponents: FloatArray, highest: float, total: FloatArray) -> None:

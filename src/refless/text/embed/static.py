@@ -87,9 +87,9 @@ class StaticTable:
         # two threads that ask for the same rows write the same
         self.single[new] = self.vectors[new]
         self.is_single[new] = True
-        laid = (starts, self.mapping, self.weights, self.single)
-        sums: FloatArray = loops.sums_loop(tokens, *laid)
-        return sums
+        laid = (starts, self.mapping, self.single)
+        sums = loops.products_loop(tokens, self.weights[tokens], *laid)
+        return np.asarray(sums, dtype=np.float64)
 
 
 def plain(text: str) -> str:
