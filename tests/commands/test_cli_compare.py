@@ -499,6 +499,18 @@ def test_people_who_rated_one_system_each() -> None:
     assert refless.compare(many, scale=(1, 5)).comparison.pairs[0].shown
 
 
+def test_estimates_learn_who_is_strict_as_who_is_good() -> None:
+    """One rater a system tells estimates no more than it tells ratings; four raters tell some."""
+    few, several = (
+        compared(rated_by(*people, gap=1.0), selection="unknown", scale=(1, 5))
+        for people in (("a", "b"), ("abcd", "efgh"))
+    )
+    assert few.comparison.pairs[0].difference.untold == "raters are apart"
+    assert few.card().advice == "have the same people rate both."
+    (pair,) = several.comparison.pairs
+    assert (pair.method, pair.apart) == ("estimates", True)
+
+
 def test_one_rater_a_system() -> None:
     """Nothing tells a strict rater from a bad system: no interval, and the gate is undecided."""
     rows = rated_by("a", "b", gap=1.0)

@@ -76,6 +76,17 @@ def test_what_would_decide() -> None:
     assert alone.gate.verdict in {"passed", "failed"}  # all of them are rated
 
 
+@pytest.mark.parametrize(
+    ("rated", "items", "of"),
+    [(8, 60, ""), (10, 60, "items"), (18, 18, ""), (20, 20, "items")],
+)
+def test_few_ratings_tell_no_forecast(rated: int, items: int, of: str) -> None:
+    """By hand: from 10 items with ratings on; that more would not do, from 20 on."""
+    differences = [1.0, -0.6 if rated < items else -1.0] * (items // 2)
+    rows = judged(differences, rated=rated)
+    assert refless.gate(rows, baseline="v1", scale=(0, 6)).further.of == of
+
+
 def test_the_forecast_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of gates that asked for more ratings and got as many, 4 of 5 are then decided.
 

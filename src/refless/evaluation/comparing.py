@@ -13,6 +13,7 @@ import numpy as np
 
 from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
+from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import (
@@ -24,10 +25,11 @@ from refless.evaluation.planned_look import (
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
-from refless.stats.contrast import NORMAL, contrast
+from refless.stats.contrast import NORMAL, contrast, with_raters
 from refless.stats.corrections import holm
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
+from refless.stats.samples import arms_of, strangers
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
@@ -356,9 +358,14 @@ def _answered(
     )
     if not result.fewest:
         guess = _expected(table, rows, errors, names, these=field.these)
+        taught = table.sample(every, sign)
+        crossed = strangers(taught, arms_of(taught, these=field.these))
+        if crossed.apart:  # estimates learn who is strict as who is good
+            guess = with_raters(guess, crossed, field.severity)
+            result = replace(result, apart=True)
         if not math.isnan(guess.error):
             return result, "estimates", _looked(guess, len(errors.values), field, looks)
-        return result, "none", result.both
+        return result, "none", guess
     alone = _looked(result.alone, result.rated, field, looks)
     both = _looked(result.both, result.rated, field, looks)
     method: Method = "ratings and estimates" if result.share else "ratings"
@@ -446,7 +453,7 @@ def _outlook(
             return answer.wide * forecast.half_width
 
         return outlook(answer.value, today, half_width)
-    if answer.error == 0 or len(errors.values) < 2:
+    if not answer.error > 0 or len(errors.values) < FEWEST:
         return Outlook()
     units = round(pair.progress.done + pair.progress.missing)
     of_unit = 2 * float(np.var(errors.values))

@@ -10,6 +10,8 @@ from typing import Literal
 from refless.registry.plural import counted
 from refless.stats.intervals import Interval
 
+FEWEST = 10  # independent ratings on either side: of fewer no forecast is made
+FEWEST_SOUGHT = 20  # of fewer it is not said that there may be nothing to find
 MOST = 100  # times what there is; beyond this no number is told
 REACH = 20  # times the items that there are: more are out of reach
 DECIDED = "not needed for this answer."
@@ -50,6 +52,12 @@ class Further:
 
 
 NOTHING_MORE = Further(count=0)
+
+
+def told_by(n: int, further: Further) -> Further:
+    """A forecast from n independent ratings on the side with fewer; of few ratings there is none."""
+    fewest = FEWEST_SOUGHT if further.count is None else FEWEST
+    return further if n >= fewest else Further()
 
 
 def most_of(wanted: Iterable[Further]) -> Further:
@@ -94,9 +102,10 @@ def needed_if_steady(n: int, half: float, distance: float) -> int | None:
         distance: of the number from what it is held against.
 
     Returns:
-        More than n; None of many times n, or if the interval or the distance is undefined or 0.
+        More than n; None of many times n, of fewer than `FEWEST`, or if the interval or the
+        distance is undefined or 0.
     """
-    if not half > 0 or not distance > 0:
+    if n < FEWEST or not half > 0 or not distance > 0:
         return None
     needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
     return needed if needed <= MOST * n else None

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from refless.evaluation.comparing import Pair
-from refless.evaluation.further import NOTHING_MORE, REACH, Further
+from refless.evaluation.further import NOTHING_MORE, REACH, Further, told_by
 from refless.evaluation.outlook import outlook
 from refless.stats.answers import Answer
 from refless.stats.forecast import Forecast, Progress, Today
@@ -21,10 +21,18 @@ def further_of(pair: Pair, bar: float = 0.0, *, these: bool) -> Further:
     """
     if not bar and pair.shown:
         return NOTHING_MORE
-    if not bar and pair.further:
-        return Further(count=pair.further, of="ratings")
     if pair.difference.error == 0:  # all that is asked about is rated
         return Further(of="ratings")
+    further = _forecast(pair, bar, these=these)
+    if pair.method == "estimates":
+        return further
+    return told_by(min(pair.independent), further)
+
+
+def _forecast(pair: Pair, bar: float, *, these: bool) -> Further:
+    """The same, of however few ratings."""
+    if not bar and pair.further:
+        return Further(count=pair.further, of="ratings")
     today = pair.today(these=these)
     if today is None:
         return Further()
@@ -59,7 +67,7 @@ def further_choices(rate: Answer, sources: int, even: float, bar: float) -> Furt
     centred = rate.beyond(even)
     needed = _needed(centred, _with_more_items(progress, rate), bar - even)
     count = None if needed is None else max(math.ceil(needed - sources), 1)
-    return Further(count=count, of="items")
+    return told_by(sources, Further(count=count, of="items"))
 
 
 def _with_more_items(progress: Progress, alone: Answer) -> Today:

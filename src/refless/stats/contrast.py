@@ -353,11 +353,11 @@ def _with_proxies(
     crossed = strangers(sample, arms)
     gain = by_estimates(sample, arms, plain.influences.real, fewest)
     pairs = by_pairs(sample, arms, 0.0)
-    alone = _with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
+    alone = with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
     both = alone
     if gain.slope:
         pairs = by_pairs(sample, arms, gain.slope)
-        both = _with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
+        both = with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
     return Powered(
         alone=alone,
         both=both,
@@ -381,7 +381,7 @@ def _gained(answer: Answer, gain: Gain, pairs: Gain) -> Answer:
     return replace(answer, value=value, centre=centre, error=error, freedom=freedom)
 
 
-def _with_raters(
+def with_raters(
     answer: Answer, crossed: Strangers, severity: Severity | None
 ) -> Answer:
     """With what raters' severity adds; without an interval if nothing tells it.

@@ -236,9 +236,9 @@ def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
 
     A rater's severity is in an arm by this rater's share of it. Differences of shares add the sum
     of their squares times the variance of severities, less what changes from unit to unit, which
-    the variance over units knows already.
+    the variance over units knows already. One unit in an arm tells nothing of that.
     """
-    if not len(sample.shares.rater):
+    if not len(sample.shares.rater) or min(arm.units for arm in arms) < 2:
         return Strangers()
     rater = numbers_of(sample.shares.rater)
     raters = int(rater.max()) + 1

@@ -93,6 +93,8 @@ def _advice(pair: Pair, *, more_items: bool) -> str:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
         return "go on as planned, or end: the notes say what that would cost."
+    if pair.difference.untold == "raters are apart":
+        return "have the same people rate both."
     if not _is_all_rated(pair):
         beside = "; all of these will hardly do" if more_items else ""
         return f"rate more of the items, drawn at random{beside}."
