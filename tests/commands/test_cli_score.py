@@ -454,8 +454,8 @@ def test_few_rated_systems_are_told(folder: Path) -> None:
         "--format",
         "json",
     )
-    assert "1 system without rated texts" in found.err
-    assert "1 rated system cannot tell" in found.err
+    assert "1 system with few rated texts, or none" in found.err
+    assert "1 other cannot tell" in found.err
     low, high = found.json["systems"]["new"]["mean_interval"]
     least, most = found.json["systems"]["m0"]["mean_interval"]
     assert high - low > most - least

@@ -54,6 +54,20 @@ def test_intervals_stay_on_the_scale() -> None:
     assert found.systems["new"].mean_interval == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("rated", [1, 4, 5])
+def test_a_system_with_few_ratings_is_as_a_new_one(rated: int) -> None:
+    """Fewer than five do not tell how far a whole system is misjudged."""
+    values = default_rng(0).normal(size=40 + rated)
+    residuals = Residuals(
+        values=values, afar=values, systems=("old",) * 40 + ("few",) * rated
+    )
+    systems = ("few",) * 30 + ("new",) * 30
+    texts = Outputs(ids=numbered(60), texts=("x",) * 60, systems=systems)
+    means = scored(texts, estimates_of([3.0] * 60), residuals, resamples=200).systems
+    widths = [float(np.ptp(means[name].mean_interval)) for name in ("few", "new")]
+    assert (widths[0] == pytest.approx(widths[1], rel=0.1)) == (rated < 5)
+
+
 def of_sources(
     rng: np.random.Generator, sources: int, each: int
 ) -> tuple[Outputs, np.ndarray]:

@@ -20,7 +20,7 @@ from refless.registry.arrays import (
     count_different,
     numbered,
 )
-from refless.stats.clusters import unseen, width
+from refless.stats.clusters import known_groups, unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
 FEWEST_SOURCES = 20  # rated sources that tell well how far estimates for others lie off
@@ -70,8 +70,8 @@ def half_widths(
         rated = {*scores.sources} - {""}
         alone = scores.alone[~np.isnan(scores.alone)]
         radius[[label in rated for label in labels]] = conformal_radius(alone)
-    rated_systems = {"", *errors.systems}
-    new = [name not in rated_systems for name in outputs.systems]
+    known_systems = {"", *known_groups(errors.systems)}
+    new = [name not in known_systems for name in outputs.systems]
     if errors.systems and any(new):
         spread = unseen(errors.afar, errors.values, errors.systems).spread
         return np.hypot(radius * sd, np.where(new, quantile(LEVEL) * spread, 0.0))

@@ -55,7 +55,7 @@ NOTHING_MORE = Further(count=0)
 
 
 def told_by(n: int, further: Further) -> Further:
-    """A forecast from n independent ratings on the side with fewer; of few ratings there is none."""
+    """A forecast from n independent ratings on the side with fewer, if these are enough."""
     fewest = FEWEST_SOUGHT if further.count is None else FEWEST
     return further if n >= fewest else Further()
 

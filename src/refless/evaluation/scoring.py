@@ -17,6 +17,7 @@ from refless.stats.clusters import (
     GroupSums,
     Unseen,
     group_effects,
+    known_groups,
     unseen,
     widened,
 )
@@ -115,7 +116,7 @@ class _HeldOut:
 
         Args:
             estimates: of the outputs, by their sources.
-            shares: of systems; new: error of those that nobody rated.
+            shares: of systems; new: error of those with few rated texts, or none.
         """
         rated = [name for name in shares if name in self.systems]
         shifts = [shares[name] * self.systems[name].shift for name in rated]
@@ -142,7 +143,7 @@ class MeanErrors:
 
     Attributes:
         errors: the held-out errors; apart: without their sources; near: each alone.
-        outside: of systems that nobody rated.
+        outside: of systems with few rated texts, or none.
     """
 
     errors: Residuals
@@ -180,8 +181,8 @@ class MeanErrors:
             known: whether all sources are rated; these: as of `scored`.
         """
         shares = {name: count / estimates.n for name, count in systems.items()}
-        rated = self.errors.systems
-        new = [shares[name] for name in shares if name and name not in rated]
+        known_systems = {"", *known_groups(self.errors.systems)}
+        new = [shares[name] for name in shares if name not in known_systems]
         held_out = self.near if known and len(self.near.values) else self.apart
         together = held_out.together(estimates, shares, self.outside.error(new))
         together = replace(together, estimates=0.0) if these else together

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ PRIOR_GROUPS = 2  # docs/estimating.md tells how these two were chosen
 PRIOR_SPREAD = 0.4
 LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
 FEWEST_CLUSTERS = 2
+FEWEST_ROWS = 5  # of a group, by which it is known
 # one of a dozen systems is often far off the others, as no normal one would be
 MOST_FREEDOM = 4
 
@@ -211,6 +213,13 @@ class Unseen:
         mixed = math.fsum(share**2 for share in shares)
         of_mean = math.fsum(shares) ** 2 / max(self.groups, 1)
         return self.spread * widened(freedom) * math.sqrt(mixed + of_mean)
+
+
+def known_groups(labels: Sequence[str]) -> set[str]:
+    """The groups of `FEWEST_ROWS` rows or more; if none has as many, all of them."""
+    counts = Counter(labels)
+    known = {name for name, count in counts.items() if count >= FEWEST_ROWS}
+    return (known or {*counts}) - {""}
 
 
 def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:

@@ -17,6 +17,7 @@ from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.result import GateRecord, decided
 from refless.report.wording import number, numbers
+from refless.stats.clusters import known_groups
 
 UNPROVEN = (
     "held-out estimates of the rated texts are not shown to err less than a constant, the mean of "
@@ -135,7 +136,7 @@ def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None
 
 def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
     """Says so where few or no rated texts can tell how far whole systems are misjudged."""
-    rated = {*estimator.residuals().systems} - {""}
+    rated = known_groups(estimator.residuals().systems)
     new = sorted(systems - rated - {""})
     if not rated and new:
         note(
@@ -144,8 +145,8 @@ def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
         )
     elif new and len(rated) < FEWEST_SYSTEMS:
         note(
-            f"{counted(len(new), 'system')} without rated texts: how far such a system is "
-            f"estimated too high or too low, {counted(len(rated), 'rated system')} cannot tell "
+            f"{counted(len(new), 'system')} with few rated texts, or none: how far such a system "
+            f"is estimated too high or too low, {counted(len(rated), 'other')} cannot tell "
             "well; the intervals of their texts and means go by a rule of thumb. Rate some of "
             "their texts"
         )
