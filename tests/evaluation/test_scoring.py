@@ -1,6 +1,7 @@
 """The sums of estimates."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.random import default_rng
 
 from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
+from refless.estimators.intervals import half_widths
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import group_effects
+from refless.stats.contrast import mean_of
 
 RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
 
@@ -66,6 +69,23 @@ def test_a_system_with_few_ratings_is_as_a_new_one(rated: int) -> None:
     means = scored(texts, estimates_of([3.0] * 60), residuals, resamples=200).systems
     widths = [float(np.ptp(means[name].mean_interval)) for name in ("few", "new")]
     assert (widths[0] == pytest.approx(widths[1], rel=0.1)) == (rated < 5)
+
+
+def test_equal_ratings_are_no_proof_of_certainty() -> None:
+    """As of their mean: no interval without a scale; for as many outputs root 2 times as wide."""
+    texts = Outputs(ids=numbered(20), texts=("x",) * 20)
+    plain = Residuals(values=np.zeros(20), human=np.full(20, 4.0))
+    on_scale = replace(plain, ends=(1.0, 5.0))
+    unknown, known = (
+        scored(texts, estimates_of([4.0] * 20), errors).overall.mean_interval
+        for errors in (plain, on_scale)
+    )
+    low, high = mean_of(plain.human, np.arange(20), scale=(1.0, 5.0)).interval
+    assert math.isnan(unknown[0])
+    assert known == pytest.approx(
+        (4 - math.sqrt(2) * (4 - low), 4 + math.sqrt(2) * (high - 4))
+    )
+    assert np.isnan(half_widths(texts, (), plain)).all()
 
 
 def of_sources(

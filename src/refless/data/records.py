@@ -348,6 +348,11 @@ class Residuals(ColumnRecord):
     human: FloatArray = field(default_factory=lambda: np.zeros(0))
     ends: tuple[float, float] = (-np.inf, np.inf)
 
+    @property
+    def all_equal(self) -> bool:
+        """Whether all ratings are the same; then errors of 0 are no proof of certainty."""
+        return len(self.human) > 0 and bool(np.ptp(self.human) == 0)
+
     def on(self, scale: Scale | None) -> Self:
         """The same in the raters' units; unchanged without a scale."""
         if scale is None:

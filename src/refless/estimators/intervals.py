@@ -59,8 +59,10 @@ def half_widths(
         standardized: the same in standard deviations; None if all estimates are alike.
         sd: standard deviations of the estimates.
 
-    NaN if there are too few errors.
+    NaN if there are too few errors, or all ratings are equal.
     """
+    if errors.all_equal:
+        return np.full(len(outputs), np.nan)
     scores = standardized or errors
     radius = np.full(len(outputs), np.nan)
     if len(scores):

@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.stats.clusters import (
     Effect,
     GroupSums,
@@ -21,7 +21,9 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
+from refless.stats.contrast import mean_of
 from refless.stats.intervals import (
+    UNDEFINED,
     Clustering,
     Interval,
     mean_interval,
@@ -187,9 +189,29 @@ class MeanErrors:
         together = held_out.together(estimates, shares, self.outside.error(new))
         together = replace(together, estimates=0.0) if these else together
         ends = interval(held_out.values, together)
+        if estimates.n and self.errors.all_equal:
+            ends = UNDEFINED if new else self._of_equal(estimates)
         mean = estimates.mean + together.shift
         mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
         return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
+
+    def _of_equal(self, estimates: GroupSums) -> Interval:
+        """The interval by m equal ratings, which are no proof of certainty: see `contrast`.
+
+        That of their mean around the mean of n estimates, its variance times 1 + m/n.
+        """
+        human = self.errors.human
+        m = len(human)
+        ends = self.errors.ends
+        scale = ends if math.isfinite(ends[0]) else None
+        low, high = mean_of(
+            human, numbered(self.errors.sources, m), scale=scale
+        ).interval
+        wide = math.sqrt(1 + m / estimates.n)
+        equal = float(human[0])
+        below = wide * (equal - low)
+        above = wide * (high - equal)
+        return estimates.mean - below, estimates.mean + above
 
     def mean_of_sums(
         self,

@@ -1,5 +1,6 @@
 """The answer of `score` as a card: the mean in few words, one picture, what to do now."""
 
+import math
 from collections.abc import Sequence
 
 from refless.data.records import Scale
@@ -7,7 +8,7 @@ from refless.evaluation.scoring import Mean
 from refless.registry.plural import these
 from refless.report.document import Card, Figure
 from refless.report.units import RatingUnits
-from refless.report.wording import abstains
+from refless.report.wording import abstains, numbers
 
 
 def card_of(
@@ -48,8 +49,10 @@ def _mean(mean: Mean, scale: Scale | None, *, of_verdicts: bool) -> str:
     """`3.4 on average (3.2 to 3.7), of 1 to 5`; of verdicts `a pass in 56 % (48 % to 63 %)`."""
     units = RatingUnits(of_verdicts)
     value = units.mean(mean.mean)
-    low, high = mean.mean_interval
-    ends = "" if low != low else f" ({units.mean(low)} to {units.mean(high)})"
+    low, high = map(units.mean, mean.mean_interval)
+    if low == high:  # rounded, as of equal ratings
+        low, high = numbers(mean.mean_interval)
+    ends = "" if math.isnan(mean.mean_interval[0]) else f" ({low} to {high})"
     if of_verdicts:
         return f"a pass in {value}{ends}"
     of = "" if scale is None else f", of {scale[0]:g} to {scale[1]:g}"
