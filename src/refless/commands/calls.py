@@ -53,8 +53,10 @@ class Call:
             if value is None or is_default(parameter, value):
                 continue
             given = called(parameter.name, value)
-            if parameter.about.argument:
+            if parameter.about.argument or parameter.kind == list[str]:
                 given = ", ".join(map(repr, words_of(value))).replace("'FILE'", "rows")
+                if not parameter.about.argument:
+                    given = f"{parameter.name}={given}"
             words.append(given)
         return f"refless.{self.name}({', '.join(words)})"
 
