@@ -291,7 +291,7 @@ def test_choices_of_two() -> None:
     ]
     (card,) = refless.look(rows).cards
     assert card.answer == "new wins 75 % of the choices (60 % to 86 %)."
-    assert card.command == "refless.compare(rows)"
+    assert card.command == "refless.compare_choices(rows)"
     assert str(refless.look(rows)).count("model_a") == 0
 
 

@@ -198,6 +198,7 @@ def returning(
         run.__annotations__ = {**of_all.__annotations__, "return": kind}
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.of_any_rows = of_all  # type: ignore[attr-defined]
+        run.names = names  # type: ignore[attr-defined]
         return run
 
     return narrowed
@@ -207,6 +208,14 @@ def of_any_rows(function: Callable[P, Result]) -> Callable[P, Result]:
     """The command behind a function for one kind of rows; a command that has one kind itself."""
     of_all: Callable[P, Result] = getattr(function, "of_any_rows", function)
     return of_all
+
+
+def name_for(function: Callable[..., Result], kind: type[Result]) -> str:
+    """The name of a command; in Python that of the function for results of this class."""
+    if flags_spoken() is not None:
+        return of_any_rows(function).__name__
+    names: Functions = getattr(function, "names", {})
+    return names.get(kind, function.__name__)
 
 
 def check_asked(kind: type[Result], rows: str) -> None:
