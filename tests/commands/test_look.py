@@ -322,6 +322,16 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
         refless.look(without_scores)
 
 
+def test_few_inputs_may_be_versions() -> None:
+    """A column `prompt` with two names is guessed to be the version, a bot's answer the output."""
+    names = {"prompt": "customer", "version": "prompt", "output": "bot_answer"}
+    rows = renamed(two_versions(20), **names)
+    assert refless.look(rows).seen.proposed == {
+        "text": "bot_answer",
+        "system": "prompt",
+    }
+
+
 def test_items_that_lack_a_rating_are_to_be_rated() -> None:
     """Not all is rated where some items have a rating for one version alone."""
     rows = two_versions()

@@ -82,7 +82,8 @@ def _spared(flat: MethodLine) -> str:
     low, high = flat.saved_interval
     if low != low or not flat.mse:
         return ""
-    spared, least, most = (percent(-x / flat.mse) for x in (flat.saved, high, low))
+    shares = [min(-x / flat.mse, 1.0) for x in (flat.saved, high, low)]
+    spared, least, most = map(percent, shares)
     return f"; estimates spare {spared} of its squared errors (95 % interval {least} to {most})"
 
 
