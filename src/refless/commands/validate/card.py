@@ -104,6 +104,8 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
         return "open", f"Not shown to be better than {guess}, with {outputs}."
     if not worth_using(table):
         return "open", f"Better than {guess}, but {rival.name} may do as well."
+    if not rival.gain_interval[1] < 0:
+        return "yes", f"Yes: better than {guess}; {rival.name} may do as well."
     return "yes", f"Yes: better than {guess}, for every output."
 
 
