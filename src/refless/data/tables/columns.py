@@ -384,7 +384,7 @@ def _by_alias(
         flag
         for flag in flags
         # what wrote a text is not what the text answers
-        if ROLES[flag].of not in sharing or "system" in {flag, role}
+        if ROLES[flag].of not in sharing or {flag, role} == {"system", "source"}
     ]
     unshared = {*chain.from_iterable(flags[flag] for flag in not_shared)}
     hidden = ROLES["label"].words if role == "rating" and "label" in roles else ()
