@@ -1,6 +1,6 @@
 """BLEU* of every text against every rated text: ours and its peers, in one run on the same texts.
 
-    python benchmarks/matching.py [--texts FILE] [--limit N] [--quick]
+    python benchmarks/matching.py [--texts FILE] [--limit N] [--length CHARACTERS] [--quick]
 
 Ours and the sparse product sum the ratings of all neighbours at tau 0.08; the others score a random
 sample of the same pairs. Exit status 1 where results differ, 2 where a file cannot be used.
@@ -377,10 +377,10 @@ def machine() -> str:
     return f"{name}, {cores()} cores; {python}, scipy {scipy.__version__}"
 
 
-def texts_of(path: str | None, limit: int) -> tuple[str, ...]:
-    """The user's texts, one a line, or simulated ones; at most `limit`."""
+def texts_of(path: str | None, limit: int, length: int) -> tuple[str, ...]:
+    """The user's texts, one a line, or simulated ones of so many characters; at most `limit`."""
     if path is None:
-        return simulated_texts(limit)
+        return simulated_texts(limit, length=length)
     raw = Path(path).read_bytes()
     text = (gzip.decompress(raw) if path.endswith(".gz") else raw).decode("utf-8")
     return tuple(
@@ -419,6 +419,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--limit", type=int, help="use so many texts (20,000)")
     parser.add_argument(
+        "--length", type=int, default=50, help="characters of a simulated text"
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="500 texts and small samples"
     )
     parser.add_argument("--alone", help=argparse.SUPPRESS)
@@ -430,9 +433,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     sizes = QUICK if options.quick else Sizes()
     try:
-        texts = texts_of(
-            options.texts, sizes.texts if options.limit is None else options.limit
-        )
+        limit = sizes.texts if options.limit is None else options.limit
+        texts = texts_of(options.texts, limit, options.length)
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         print(f"error: {options.texts}: {error}", file=sys.stderr)
         return 2

@@ -291,7 +291,7 @@ def test_choices_of_two() -> None:
     ]
     (card,) = refless.look(rows).cards
     assert card.answer == "new wins 75 % of the choices (60 % to 86 %)."
-    assert card.command == "refless.compare(rows)"
+    assert card.command == "refless.compare_choices(rows)"
     assert str(refless.look(rows)).count("model_a") == 0
 
 
@@ -320,6 +320,16 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
         InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
     ):
         refless.look(without_scores)
+
+
+def test_few_inputs_may_be_versions() -> None:
+    """A column `prompt` with two names is guessed to be the version, a bot's answer the output."""
+    names = {"prompt": "customer", "version": "prompt", "output": "bot_answer"}
+    rows = renamed(two_versions(20), **names)
+    assert refless.look(rows).seen.proposed == {
+        "text": "bot_answer",
+        "system": "prompt",
+    }
 
 
 def test_items_that_lack_a_rating_are_to_be_rated() -> None:

@@ -273,7 +273,7 @@ def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))
 
 
-@pytest.mark.parametrize("role", ["group", "item", "task", "system", "id"])
+@pytest.mark.parametrize("role", ["group", "item", "task", "id"])
 def test_a_column_named_for_one_role_keeps_its_other(tmp_path: Path, role: str) -> None:
     """The prompts are the source also where a flag makes them the group, the item, the task ..."""
     path = table(tmp_path, {"text": "a", "rating": 1, "prompt": "p"})
@@ -281,6 +281,13 @@ def test_a_column_named_for_one_role_keeps_its_other(tmp_path: Path, role: str) 
     assert read.pool.sources == read.pool.items == ("p",)
     assert read.group == (("p",) if role == "group" else ())
     assert "source from 'prompt'" in read.notes[0]
+
+
+def test_versions_are_no_input(tmp_path: Path) -> None:
+    """A column `prompt` that is named as the version says nothing of what a text answers."""
+    path = table(tmp_path, {"text": "a", "rating": 1, "prompt": "v1"})
+    read = read_pool(path, by_columns(system="prompt"))
+    assert (read.pool.systems, read.pool.sources) == (("v1",), ())
 
 
 def test_any_column_may_be_the_group(tmp_path: Path) -> None:

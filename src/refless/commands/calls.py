@@ -53,8 +53,10 @@ class Call:
             if value is None or is_default(parameter, value):
                 continue
             given = called(parameter.name, value)
-            if parameter.about.argument:
+            if parameter.about.argument or parameter.kind == list[str]:
                 given = ", ".join(map(repr, words_of(value))).replace("'FILE'", "rows")
+                if not parameter.about.argument:
+                    given = f"{parameter.name}={given}"
             words.append(given)
         return f"refless.{self.name}({', '.join(words)})"
 
@@ -196,6 +198,7 @@ def returning(
         run.__annotations__ = {**of_all.__annotations__, "return": kind}
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.of_any_rows = of_all  # type: ignore[attr-defined]
+        run.names = names  # type: ignore[attr-defined]
         return run
 
     return narrowed
@@ -205,6 +208,14 @@ def of_any_rows(function: Callable[P, Result]) -> Callable[P, Result]:
     """The command behind a function for one kind of rows; a command that has one kind itself."""
     of_all: Callable[P, Result] = getattr(function, "of_any_rows", function)
     return of_all
+
+
+def name_for(function: Callable[..., Result], kind: type[Result]) -> str:
+    """The name of a command; in Python that of the function for results of this class."""
+    if flags_spoken() is not None:
+        return of_any_rows(function).__name__
+    names: Functions = getattr(function, "names", {})
+    return names.get(kind, function.__name__)
 
 
 def check_asked(kind: type[Result], rows: str) -> None:

@@ -42,15 +42,16 @@ def own_estimator(own: OwnThing) -> Estimator:
             f"{own.path}: {own.name} is no estimator: give it fit(texts, ratings) and "
             "predict(texts), or make it a subclass of refless's Estimator"
         )
-    regressor: Estimator = _signed(Regressor, own)(model=model, label=own.name)
+    title = property(lambda _: own.name)
+    regressor: Estimator = _signed(Regressor, own, title=title)(model=model)
     return regressor
 
 
-def _signed(kind: type[Estimator], own: OwnThing) -> Any:  # noqa: ANN401 - a subclass of the class
-    """The class with a signature that has the digest of the file."""
+def _signed(kind: type[Estimator], own: OwnThing, **more: Any) -> Any:  # noqa: ANN401 - a subclass of the class
+    """The class with a signature that has the digest of the file, and further members."""
 
     def signature(self: Estimator, pool: RatedPool | None = None) -> Signature:
         return kind.signature(self, pool).plus(file=own.digest)
 
-    members = {"signature": signature, "__module__": kind.__module__}
+    members = {"signature": signature, "__module__": kind.__module__, **more}
     return type(f"{own.path}:{own.name}", (kind,), members)

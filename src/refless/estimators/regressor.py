@@ -140,14 +140,13 @@ class Regressor(PointEstimator):
         super().__post_init__()
         if not (hasattr(self.model, "fit") and hasattr(self.model, "predict")):
             raise UsageError(f"{self.model!r} has no fit and predict")
-        steps = getattr(self.model, "steps", ())
-        last = steps[-1][1] if steps else self.model
-        self.label = self.label or type(last).__name__
 
     @property
     def title(self) -> str:
         """The name for people."""
-        return self.label
+        steps = getattr(self.model, "steps", ())
+        last = steps[-1][1] if steps else self.model
+        return self.label or type(last).__name__
 
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - a copy
         model = deepcopy(self.model)
@@ -161,7 +160,7 @@ class Regressor(PointEstimator):
     def signature(self, pool: RatedPool | None = None) -> Signature:
         """The model as it prints itself, and the rated texts."""
         model = sha256(repr(self.model).encode()).hexdigest()[:12]
-        signed = Signature(re.sub("[|:]", " ", self.label)).plus(model=model)
+        signed = Signature(re.sub("[|:]", " ", self.title)).plus(model=model)
         if pool is not None or self._fitted is not None:
             signed = self._with_pool(signed, self.rated if pool is None else pool)
         return signed.plus(v=__version__)

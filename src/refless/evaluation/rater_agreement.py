@@ -18,6 +18,7 @@ from refless.data.records import RatedPool
 from refless.evaluation.raters import PARTS
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.plural import counted
 from refless.report.document import State
 from refless.report.states import reaches
 from refless.report.wording import number
@@ -113,8 +114,9 @@ def agreement_said(pool: RatedPool, design: Design) -> str:
         return f"Whether raters agree is not known: {estimate.undefined}."
     agree = AGREE[reaches((low, high), TENTATIVE)]
     ends = f"{number(low, 2)} to {number(high, 2)}"
-    needed = f"{TENTATIVE:g} is needed"
-    return f"{agree}: alpha {number(estimate.value, 2)} ({ends}), where {needed}."
+    on = f"on {counted(n, 'text')} that several rated"
+    alpha = f"alpha {number(estimate.value, 2)} ({ends}) {on}"
+    return f"{agree}: {alpha}, where {TENTATIVE:g} is needed."
 
 
 def _cells(pool: RatedPool, design: Design) -> _RatedCells:

@@ -224,7 +224,7 @@ def _needs(block, output, low, orders, tau, products, most):
 
 @loop(nogil=True)
 def _hits(products, needs, values, hidden):
-    """How many texts reach their need, and the sum of their values, less those of hidden ones."""
+    """The number of texts that reach their need and the sum of their values, without hidden ones."""
     count = np.int64(0)
     total = np.int64(0)
     for i in range(len(products)):

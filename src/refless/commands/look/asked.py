@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from refless.commands.calls import Call, of_any_rows, words_of
+from refless.commands.calls import Call, name_for, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
 from refless.commands.rows import ScoredRows, note_ratings
@@ -130,12 +130,14 @@ class Asked:
                 note(line)
         return result
 
-    def line(self, function: Callable[..., Result], **more: object) -> str:
-        """The line that asks another command about the same rows."""
+    def line(
+        self, function: Callable[..., Result], kind: type[Result], **more: object
+    ) -> str:
+        """The line that asks another command about the same rows, of that class of results."""
         parameters = parameters_of(function)
         first = parameters[0].name
         values = {first: self.rows, **self.options, "seed": self.seed, **more}
-        return Call(function.__name__, parameters, values).said()
+        return Call(name_for(function, kind), parameters, values).said()
 
 
 def _of_choices(seen: Overview) -> Overview:

@@ -43,7 +43,9 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     found = f"{', '.join(names)}; no usual name tells"
     card = refused(TOPIC, QUESTION, InputError(found, remedy=remedy))
     columns = {**(asked.options["columns"] or {}), **guesses}
-    line = asked.line(look, columns=columns or None, **more).replace(" look ", " ", 1)
+    line = asked.line(look, LookResult, columns=columns or None, **more).replace(
+        " look ", " ", 1
+    )
     return [replace(card, command=line)]
 
 

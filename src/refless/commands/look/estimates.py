@@ -20,5 +20,5 @@ def do_estimates_help(asked: Asked) -> tuple[list[Card], ValidateResult | None]:
     except (InputError, UsageError) as fault:
         return [refused("estimates", QUESTION, fault)], None
     card = result.card()
-    line = asked.line(validate)
+    line = asked.line(validate, ValidateResult)
     return [replace(card, advice=MORE.format(card.advice), command=line)], result

@@ -23,7 +23,7 @@ def may_judges_decide(asked: Asked) -> list[Card]:
 def _card(asked: Asked, name: str) -> Card:
     result: JudgeResult = asked.ask(judge, score_column=name)
     (card,) = result.cards()
-    line = asked.line(judge, score_column=name)
+    line = asked.line(judge, JudgeResult, score_column=name)
     if card.command:
         return card
     return replace(card, advice=MORE.format(card.advice), command=line)

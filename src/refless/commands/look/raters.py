@@ -28,4 +28,6 @@ def do_raters_agree(asked: Asked) -> list[Card]:
 def _card(asked: Asked) -> Card:
     result: RatersResult = asked.ask(judge)
     card = result.card()
-    return replace(card, advice=MORE.format(card.advice), command=asked.line(judge))
+    return replace(
+        card, advice=MORE.format(card.advice), command=asked.line(judge, RatersResult)
+    )

@@ -45,7 +45,7 @@ def _card(asked: Asked) -> Card:
     card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card
-    line = asked.line(compare)
+    line = asked.line(compare, type(result))
     return replace(card, advice="see the whole comparison.", command=line)
 
 

@@ -82,7 +82,8 @@ def _spared(flat: MethodLine) -> str:
     low, high = flat.saved_interval
     if low != low or not flat.mse:
         return ""
-    spared, least, most = (percent(-x / flat.mse) for x in (flat.saved, high, low))
+    shares = [min(-x / flat.mse, 1.0) for x in (flat.saved, high, low)]
+    spared, least, most = map(percent, shares)
     return f"; estimates spare {spared} of its squared errors (95 % interval {least} to {most})"
 
 
@@ -103,6 +104,8 @@ def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
         return "open", f"Not shown to be better than {guess}, with {outputs}."
     if not worth_using(table):
         return "open", f"Better than {guess}, but {rival.name} may do as well."
+    if not rival.gain_interval[1] < 0:
+        return "yes", f"Yes: better than {guess}; {rival.name} may do as well."
     return "yes", f"Yes: better than {guess}, for every output."
 
 

@@ -380,7 +380,12 @@ def _by_alias(
     flags = {flag: flagged(columns, flag) for flag in (*roles, "dimension")}
     used = {*chain(*flags.values())}
     sharing = {"any", "place"} if record.of == "place" else {"any"}
-    not_shared = [flag for flag in flags if ROLES[flag].of not in sharing]
+    not_shared = [
+        flag
+        for flag in flags
+        # what wrote a text is not what the text answers
+        if ROLES[flag].of not in sharing or {flag, role} == {"system", "source"}
+    ]
     unshared = {*chain.from_iterable(flags[flag] for flag in not_shared)}
     hidden = ROLES["label"].words if role == "rating" and "label" in roles else ()
     aliases = {*record.names}.difference(hidden)

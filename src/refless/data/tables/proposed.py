@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 
 from refless.data.tables.roles import Cells, are_names, are_written
 from refless.data.tables.spellings import folded, says_who
-from refless.data.tables.unread import hold_ratings, is_called_output
+from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
 
 MOST_GRADES = 13  # A+ to F
+MOST_VERSIONS = 5
 # words in the names of columns, the first ones before others
 SYSTEMS = (
     "system sys model version variant arm bot engine checkpoint release agent config "
@@ -19,6 +20,7 @@ RATINGS = (
 )
 ITEMS = "item case doc document example sample question qid prompt id"
 RATERS = "email"
+ANSWERS = "answer reply"  # perhaps right ones, where others are called outputs
 NO_TEXTS = "comment comments note notes remark remarks reason feedback"
 NO_RATINGS = (
     "id nr no number index row n len length tokens words chars time latency cost date seed "
@@ -46,6 +48,13 @@ def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
     return guesses
 
 
+def are_versions(cells: Cells) -> bool:
+    """Whether what is read as inputs may name versions: few names, each many times."""
+    return are_names(cells) and 1 < len({*map(str, cells)}) <= min(
+        MOST_VERSIONS, len(cells) / 4
+    )
+
+
 def written(columns: Columns) -> list[str]:
     """The columns of many texts that are no remarks on others."""
     remarks = _called(columns, NO_TEXTS)
@@ -65,7 +74,8 @@ def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
     texts = written(columns)
     called = [name for name in texts if is_called_output(name)]
-    return _only(called) or _only(texts)
+    answers = [name for name in _called(texts, ANSWERS) if not _words(name) & NO_OUTPUT]
+    return _only(called) or _only(answers) or _only(texts)
 
 
 def ratings_among(columns: Columns) -> list[str]:
@@ -115,7 +125,7 @@ def _words(name: str) -> set[str]:
     return {*re.split(r"[\W_]+", folded(name))}
 
 
-def _called(columns: Columns, words: str) -> list[str]:
+def _called(columns: Collection[str], words: str) -> list[str]:
     """The columns with one of these words in their name, in the order of the words."""
     return [name for word in words.split() for name in columns if word in _words(name)]
 
