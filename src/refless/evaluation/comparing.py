@@ -25,11 +25,10 @@ from refless.evaluation.planned_look import (
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
-from refless.stats.contrast import NORMAL, contrast, with_raters
+from refless.stats.contrast import NORMAL, contrast, taught
 from refless.stats.corrections import holm
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
-from refless.stats.samples import arms_of, strangers
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
@@ -358,14 +357,10 @@ def _answered(
     )
     if not result.fewest:
         guess = _expected(table, rows, errors, names, these=field.these)
-        taught = table.sample(every, sign)
-        crossed = strangers(taught, arms_of(taught, these=field.these))
-        if crossed.apart:  # estimates learn who is strict as who is good
-            guess = with_raters(guess, crossed, field.severity)
-            result = replace(result, apart=True)
-        if not math.isnan(guess.error):
-            return result, "estimates", _looked(guess, len(errors.values), field, looks)
-        return result, "none", guess
+        guess, apart = taught(guess, table.sample(every, sign), field.severity)
+        result = replace(result, apart=apart)
+        by: Method = "none" if math.isnan(guess.error) else "estimates"
+        return result, by, _looked(guess, len(errors.values), field, looks)
     alone = _looked(result.alone, result.rated, field, looks)
     both = _looked(result.both, result.rated, field, looks)
     method: Method = "ratings and estimates" if result.share else "ratings"

@@ -21,11 +21,11 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
-from refless.stats.contrast import mean_of
 from refless.stats.intervals import (
     UNDEFINED,
     Clustering,
     Interval,
+    equal_interval,
     mean_interval,
     normal_mean_interval,
 )
@@ -190,28 +190,14 @@ class MeanErrors:
         together = replace(together, estimates=0.0) if these else together
         ends = interval(held_out.values, together)
         if estimates.n and self.errors.all_equal:
-            ends = UNDEFINED if new else self._of_equal(estimates)
+            ends = UNDEFINED
+            if not new:
+                units = len({*numbered(self.errors.sources, len(self.errors)).tolist()})
+                limits = self.errors.ends
+                ends = equal_interval(estimates.mean, estimates.n, units, limits)
         mean = estimates.mean + together.shift
         mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
         return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
-
-    def _of_equal(self, estimates: GroupSums) -> Interval:
-        """The interval by m equal ratings, which are no proof of certainty: see `contrast`.
-
-        That of their mean around the mean of n estimates, its variance times 1 + m/n.
-        """
-        human = self.errors.human
-        m = len(human)
-        ends = self.errors.ends
-        scale = ends if math.isfinite(ends[0]) else None
-        low, high = mean_of(
-            human, numbered(self.errors.sources, m), scale=scale
-        ).interval
-        wide = math.sqrt(1 + m / estimates.n)
-        equal = float(human[0])
-        below = wide * (equal - low)
-        above = wide * (high - equal)
-        return estimates.mean - below, estimates.mean + above
 
     def mean_of_sums(
         self,

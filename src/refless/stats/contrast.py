@@ -26,14 +26,13 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.answers import ANYWHERE, Answer, Powered, Untold
-from refless.stats.intervals import LEVEL, VERDICTS, Interval, quantile
+from refless.stats.intervals import LEVEL, USUAL, VERDICTS, Interval, quantile
 from refless.stats.proxies import Gain, by_estimates, by_pairs
 from refless.stats.raters import Severity, with_severity
 from refless.stats.samples import Arm, Sample, Strangers, arms_of, strangers
 
 PRIOR_UNITS = 4.0  # of both arms, by which a small arm's variance is drawn up
 PRIOR_FREEDOM = 2.0  # degrees of freedom that a small arm borrows from the other
-USUAL = 0.3  # of the scale: how far ratings differ if those that there are do not vary
 MADE_UP = quantile(LEVEL) ** 2 / 2  # successes, and failures, of Agresti and Coull
 NORMAL = 1e9  # degrees of freedom of a normal distribution
 EXTRA = 4  # units that are made up: two in each arm
@@ -90,6 +89,19 @@ def contrast(
         return _without_interval(value, "all are equal", rated, fewest)
     powered = _with_proxies(sample, arms, plain, severity, rated, fewest)
     return replace(powered, asked=sample.units) if these else powered
+
+
+def taught(
+    guess: Answer, sample: Sample, severity: Severity | None
+) -> tuple[Answer, bool]:
+    """An answer by estimates that learn from a sample, and whether nobody rated in both arms.
+
+    Estimates then learn who is strict as who is good, so severity is in their answer too.
+    """
+    crossed = strangers(sample, arms_of(sample, these=False))
+    if not crossed.apart:
+        return guess, False
+    return _with_raters(guess, crossed, severity), True
 
 
 def _value_of(arms: Sequence[Arm]) -> float:
@@ -353,11 +365,11 @@ def _with_proxies(
     crossed = strangers(sample, arms)
     gain = by_estimates(sample, arms, plain.influences.real, fewest)
     pairs = by_pairs(sample, arms, 0.0)
-    alone = with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
+    alone = _with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
     both = alone
     if gain.slope:
         pairs = by_pairs(sample, arms, gain.slope)
-        both = with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
+        both = _with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
     return Powered(
         alone=alone,
         both=both,
@@ -381,7 +393,7 @@ def _gained(answer: Answer, gain: Gain, pairs: Gain) -> Answer:
     return replace(answer, value=value, centre=centre, error=error, freedom=freedom)
 
 
-def with_raters(
+def _with_raters(
     answer: Answer, crossed: Strangers, severity: Severity | None
 ) -> Answer:
     """With what raters' severity adds; without an interval if nothing tells it.

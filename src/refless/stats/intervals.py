@@ -17,6 +17,7 @@ CELLS = 2**20  # numbers held at once while resampling: 8 MB a matrix
 DRAWN_ROWS = 50_000  # beyond this a mean is normal to any digit that is shown
 VERDICTS: Interval = (0.0, 1.0)  # lowest and highest of passes and fails
 UNDEFINED: Interval = (float("nan"), float("nan"))
+USUAL = 0.3  # of the scale: how far ratings differ if those that there are do not vary
 
 
 def percentile_interval(values: FloatArray, level: float = LEVEL) -> Interval:
@@ -177,6 +178,20 @@ def normal_mean_interval(
     half = quantile(LEVEL) * error
     centre = mean + together.shift
     return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
+
+
+def equal_interval(mean: float, n: int, units: int, scale: Interval) -> Interval:
+    """Interval of the mean of n outputs if all ratings are equal, which is no proof of certainty.
+
+    As in `contrast`: one of the m units may lie a usual difference off; with n outputs that is the
+    variance of a mean, times 1 + m/n. Undefined of one unit, and without a scale.
+    """
+    reach = scale[1] - scale[0]
+    if units < 2 or math.isinf(reach):
+        return UNDEFINED
+    error = USUAL * reach / units * math.sqrt(1 + units / n)
+    half = student(units - 1) * error
+    return mean - half, mean + half
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:
