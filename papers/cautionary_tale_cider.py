@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -11,10 +12,31 @@ from scipy.sparse import csr_array, diags_array
 from refless.extensions.metrics.cider import FACTOR, CIDErD
 from refless.extensions.papers.stress.constant import Matrix, References, by_order
 from refless.registry.arrays import FloatArray, IntArray
-from refless.text.ngrams import Shape, learn
+from refless.text.ngrams import Features, Shape, learn
 from refless.text.tokenize import distinct
 
 BLOCK = 50_000  # candidates at a time: memory does not grow with their number
+
+
+def occurrences(counted: Features, n_grams: int) -> tuple[Features, IntArray]:
+    """Counted n-grams as features that a text has or lacks, and the first one of each n-gram.
+
+    The k-th feature of an n-gram says that a text has it k times or more: what two texts have in
+    common of these is the clipped count.
+    """
+    most = np.zeros(n_grams, dtype=np.int64)
+    np.maximum.at(most, counted.ids, counted.weights)
+    first = np.cumsum([0, *most])
+    ends = np.cumsum([0, *counted.weights])
+    k = np.arange(ends[-1]) - np.repeat(ends[:-1], counted.weights)
+    ids = np.repeat(first[counted.ids], counted.weights) + k
+    features = replace(
+        counted,
+        starts=ends[counted.starts],
+        ids=ids.astype(np.int32),
+        weights=counted.weights[:0],
+    )
+    return features, np.repeat(first[:-1], most)
 
 
 class ConstantCIDErD:
@@ -64,12 +86,10 @@ class ConstantCIDErD:
         Their product is the sum over orders of the cosines, before the length penalty.
         """
         n_known = len(self.texts)
-        shape = Shape(tokenize="words", low=1, high=self.metric.order, clip=True)
-        vocabulary, features = learn((*self.texts, *texts), shape)
-        size = vocabulary.features
-        base = np.concatenate(
-            [np.repeat(f[:-1], np.diff(f)) for f in vocabulary.firsts]
-        )
+        shape = Shape(tokenize="words", low=1, high=self.metric.order, clip=False)
+        vocabulary, counted = learn((*self.texts, *texts), shape)
+        features, base = occurrences(counted, vocabulary.features)
+        size = len(base)
         orders = by_order(features, size)
         present: Matrix = sum(orders)
         items = self._by_item(self.share) @ present[:n_known]

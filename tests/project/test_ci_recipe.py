@@ -74,7 +74,7 @@ def test_the_workflow(
     ran = done(script(workflow), tmp_path)
     assert ran.returncode == STATUSES[verdict], ran.stderr
     assert ("::warning title=refless::" in ran.stdout) is (verdict == "undecided")
-    assert ("it is not told" in ran.stdout) is (verdict == "undecided")
+    assert ("cannot be told yet" in ran.stdout) is (verdict == "undecided")
     assert f"Gate {verdict}: " in (tmp_path / "summary.md").read_text()
     assert {"gate.html", "gate.xml"} <= {path.name for path in tmp_path.iterdir()}
     assert run(*asked).ended(2, "is there already")

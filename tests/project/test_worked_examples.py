@@ -279,13 +279,11 @@ def test_a_limit(tmp_path: Path) -> None:
 
 
 def test_a_tokenizer(tmp_path: Path) -> None:
-    """The default estimator compares its n-grams, signs with it; a parameter may name it."""
+    """A parameter names it: BLEU* compares its n-grams, and signs with it."""
     source = source_with("tokenizer", folder=tmp_path / "src")
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
-    words = ("--rated", path, "--source", "s0", "--format", "json")
+    kernel = "bleu-neighbors:kernel=(bleu*:tokenize=lower-words)"
+    words = ("--rated", path, "--estimator", kernel, "--format", "json")
     found = json.loads(ran(source, "explain", "FERRY OPENS AT NOON 0", *words))
     assert "tok:lower-words" in found["signature"]
     assert found["neighbors"][0]["shared"] == ["ferry opens at noon 0"]
-    kernel = "bleu-neighbors:kernel=(bleu*:tokenize=lower-words)"
-    found = ran(source, "explain", "at noon", *words, "--estimator", kernel)
-    assert "tok:lower-words" in found
