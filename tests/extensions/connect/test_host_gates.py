@@ -344,7 +344,7 @@ def test_host_mcp(tmp_path: Path) -> None:
         "next",
         "plan",
     }
-    assert "v2 scores higher than v1" in answer.content[0].text
+    assert "v2 leads by" in answer.content[0].text
     assert wrong.is_error
     assert "none.csv" in wrong.content[0].text
     assert not planned.is_error
