@@ -18,6 +18,7 @@ from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
+FROM_ELSEWHERE = ["FILE"]  # the word for rows that are in no file
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
 
@@ -52,12 +53,12 @@ class Call:
             value = values.get(parameter.name, parameter.default)
             if value is None or is_default(parameter, value):
                 continue
-            given = called(parameter.name, value)
-            if parameter.about.argument or parameter.kind == list[str]:
-                given = ", ".join(map(repr, words_of(value))).replace("'FILE'", "rows")
-                if not parameter.about.argument:
-                    given = f"{parameter.name}={given}"
-            words.append(given)
+            if parameter.about.argument:
+                words.append(_in_python(value))
+            elif parameter.kind == list[str]:
+                words.append(f"{parameter.name}={_in_python(value)}")
+            else:
+                words.append(called(parameter.name, value))
         return f"refless.{self.name}({', '.join(words)})"
 
 
@@ -111,7 +112,15 @@ def words_of(value: Any) -> list[str]:
     values = list(value) if isinstance(value, list | tuple) else [value]
     if all(isinstance(word, str | PathLike) or hasattr(word, "fit") for word in values):
         return [_text(word) for word in values]
-    return ["FILE"]
+    return [*FROM_ELSEWHERE]
+
+
+def _in_python(value: Any) -> str:
+    """The same as Python has it: a list of several; `rows` for rows from elsewhere."""
+    words = words_of(value)
+    if words == FROM_ELSEWHERE:
+        return "rows"
+    return repr(words[0] if len(words) == 1 else words)
 
 
 def _text(value: Any) -> str:
@@ -208,14 +217,6 @@ def of_any_rows(function: Callable[P, Result]) -> Callable[P, Result]:
     """The command behind a function for one kind of rows; a command that has one kind itself."""
     of_all: Callable[P, Result] = getattr(function, "of_any_rows", function)
     return of_all
-
-
-def name_for(function: Callable[..., Result], kind: type[Result]) -> str:
-    """The name of a command; in Python that of the function for results of this class."""
-    if flags_spoken() is not None:
-        return of_any_rows(function).__name__
-    names: Functions = getattr(function, "names", {})
-    return names.get(kind, function.__name__)
 
 
 def check_asked(kind: type[Result], rows: str) -> None:

@@ -210,6 +210,11 @@ class RatedPool(Texts):
         """Whether all ratings are passes and fails: 1 and 0."""
         return bool(np.isin(self.ratings.values, (0, 1)).all())
 
+    @property
+    def has_several_ratings(self) -> bool:
+        """Whether any text has two ratings or more."""
+        return len(self.ratings.values) > len(self)
+
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}
 

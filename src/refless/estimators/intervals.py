@@ -72,7 +72,7 @@ def half_widths(
         rated = {*scores.sources} - {""}
         alone = scores.alone[~np.isnan(scores.alone)]
         radius[[label in rated for label in labels]] = conformal_radius(alone)
-    known_systems = {"", *known_groups(errors.systems)}
+    known_systems = known_groups(errors.systems)
     new = [name not in known_systems for name in outputs.systems]
     if errors.systems and any(new):
         spread = unseen(errors.afar, errors.values, errors.systems).spread

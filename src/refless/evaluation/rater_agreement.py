@@ -21,7 +21,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.plural import counted
 from refless.report.document import State
 from refless.report.states import reaches
-from refless.report.wording import number
+from refless.report.wording import ONE_RATER, number
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around
 from refless.stats.raters import MOST_RATERS, Level, alpha, icc, of_mean
@@ -107,7 +107,7 @@ def agreement_said(pool: RatedPool, design: Design) -> str:
     cells = _cells(pool, design)
     n = len(np.unique(cells.text))
     if not n:
-        return "Whether raters agree is not known: one person rated each output."
+        return ONE_RATER
     estimate = _estimate(cells, partial(_alpha, cells, "ordinal"), n)
     low, high = estimate.interval
     if low != low:

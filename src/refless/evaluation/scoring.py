@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, count_different, numbered
 from refless.stats.clusters import (
     Effect,
     GroupSums,
@@ -183,21 +183,23 @@ class MeanErrors:
             known: whether all sources are rated; these: as of `scored`.
         """
         shares = {name: count / estimates.n for name, count in systems.items()}
-        known_systems = {"", *known_groups(self.errors.systems)}
+        known_systems = known_groups(self.errors.systems)
         new = [shares[name] for name in shares if name not in known_systems]
         held_out = self.near if known and len(self.near.values) else self.apart
         together = held_out.together(estimates, shares, self.outside.error(new))
         together = replace(together, estimates=0.0) if these else together
         ends = interval(held_out.values, together)
         if estimates.n and self.errors.all_equal:
-            ends = UNDEFINED
-            if not new:
-                units = len({*numbered(self.errors.sources, len(self.errors)).tolist()})
-                limits = self.errors.ends
-                ends = equal_interval(estimates.mean, estimates.n, units, limits)
+            ends = UNDEFINED if new else self._of_equal(estimates)
         mean = estimates.mean + together.shift
         mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
         return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
+
+    def _of_equal(self, estimates: GroupSums) -> Interval:
+        """The interval of a mean by equal ratings."""
+        errors = self.errors
+        units = count_different(numbered(errors.sources, len(errors)))
+        return equal_interval(estimates.mean, estimates.n, units, errors.ends)
 
     def mean_of_sums(
         self,

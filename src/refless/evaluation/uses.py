@@ -140,10 +140,10 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         estimate = replace(estimate, undefined="it says the same of every row")
     elif inside:
         answer = "yes"
-    elif off and _agreement(measures)[1].interval[0] <= 0:
-        answer = "no"  # labels beside it would gain nothing
     elif off:
-        answer = "correct"
+        _, agreement = _agreement(measures)
+        # labels beside a judge that does not agree with people gain nothing
+        answer = "no" if agreement.interval[0] <= 0 else "correct"
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
     size = abs(estimate.value)
     return _forecast(use, labels, distance=max(bar - size, size))

@@ -48,6 +48,9 @@ def decimals(values: Iterable[float], digits: int = 3) -> int:
     return digits if largest < BELOW else max(digits - len(str(int(largest))), 0)
 
 
+ONE_RATER = "Whether raters agree is not known: one person rated each output."
+
+
 def number(value: float | None, digits: int = 3, among: Sequence[float] = ()) -> str:
     """A number for a table; a dash where it is undefined.
 

@@ -216,10 +216,10 @@ class Unseen:
 
 
 def known_groups(labels: Sequence[str]) -> set[str]:
-    """The groups of `FEWEST_ROWS` rows or more; if none has as many, all of them."""
+    """The groups of `FEWEST_ROWS` rows or more; if none has as many, all of them; and ""."""
     counts = Counter(labels)
     known = {name for name, count in counts.items() if count >= FEWEST_ROWS}
-    return (known or {*counts}) - {""}
+    return {"", *(known or counts)}
 
 
 def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:

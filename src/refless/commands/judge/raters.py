@@ -149,11 +149,6 @@ class RatersResult(Result):
         ]
 
 
-def has_several_ratings(pool: RatedPool) -> bool:
-    """Whether any text has two ratings or more."""
-    return len(pool.ratings.values) > len(pool)
-
-
 def agreeing(pool: RatedPool, design: Design) -> RatersResult:
     """The agreement of a pool's raters, who differs from the others, and the disputed texts.
 

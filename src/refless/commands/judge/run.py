@@ -15,7 +15,7 @@ from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
 from refless.commands.judge.metrics_compared import How
 from refless.commands.judge.question import Question, scores_of, unjudged, with_mix
-from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
+from refless.commands.judge.raters import RatersResult, agreeing
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
@@ -314,7 +314,7 @@ def _check_several_ratings(read: ScoredRead) -> None:
     needed = ""
     if are_choices(read.pool):
         needed = f"{scores}: whether raters agree is not told of choices"
-    elif not has_several_ratings(read.pool):
+    elif not read.pool.has_several_ratings:
         needed = f"two ratings of some text, or {scores}"
     if needed:
         parts = "; ".join([needed, *read.notes]).split("; ")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from refless.commands.calls import Call, name_for, of_any_rows, words_of
+from refless.commands.calls import Call, Functions, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
 from refless.commands.rows import ScoredRows, note_ratings
@@ -18,7 +18,7 @@ from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.proposed import renaming
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called
+from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import OPEN, Card
 from refless.report.result import Result
@@ -27,8 +27,6 @@ from refless.report.wording import sentence
 CHOSEN = ("source", "system", "text", "annotator")  # roles of columns of choices
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")
-
-MORE = "{} All about it:"  # behind an advice, before the line that tells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -137,7 +135,26 @@ class Asked:
         parameters = parameters_of(function)
         first = parameters[0].name
         values = {first: self.rows, **self.options, "seed": self.seed, **more}
-        return Call(name_for(function, kind), parameters, values).said()
+        return Call(_name_for(function, kind), parameters, values).said()
+
+    def leading_on(
+        self,
+        card: Card,
+        function: Callable[..., Result],
+        kind: type[Result],
+        **more: object,
+    ) -> Card:
+        """The card with the line that tells all about its answer; see `line`."""
+        line = self.line(function, kind, **more)
+        return replace(card, advice=f"{card.advice} All about it:", command=line)
+
+
+def _name_for(function: Callable[..., Result], kind: type[Result]) -> str:
+    """The name of a command; in Python that of the function for results of this class."""
+    if flags_spoken() is not None:
+        return of_any_rows(function).__name__
+    names: Functions = getattr(function, "names", {})
+    return names.get(kind, function.__name__)
 
 
 def _of_choices(seen: Overview) -> Overview:

@@ -25,9 +25,8 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     """
     guesses = asked.seen.proposed
     ratings = asked.seen.ratings
-    if not ratings and (
-        not guesses or ("text" not in guesses and len(asked.seen.beside) > 1)
-    ):
+    of_versions = "text" not in guesses and len(asked.seen.beside) > 1
+    if not ratings and (of_versions or not guesses):
         return _of_versions(asked.seen.beside)
     names = [
         f"'{name}' may be the {ROLE_NAMES.get(role, role)}"

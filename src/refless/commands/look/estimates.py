@@ -1,8 +1,6 @@
 """Do estimates help? A card from what `validate` says."""
 
-from dataclasses import replace
-
-from refless.commands.look.asked import MORE, Asked, refused
+from refless.commands.look.asked import Asked, refused
 from refless.commands.validate.card import QUESTION
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.run import validate
@@ -19,6 +17,4 @@ def do_estimates_help(asked: Asked) -> tuple[list[Card], ValidateResult | None]:
         result = asked.ask(validate)
     except (InputError, UsageError) as fault:
         return [refused("estimates", QUESTION, fault)], None
-    card = result.card()
-    line = asked.line(validate, ValidateResult)
-    return [replace(card, advice=MORE.format(card.advice), command=line)], result
+    return [asked.leading_on(result.card(), validate, ValidateResult)], result

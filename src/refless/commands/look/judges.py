@@ -1,12 +1,11 @@
 """May a judge decide alone? A card a judge from what `judge` says."""
 
-from dataclasses import replace
 from functools import partial
 
 from refless.commands.judge.card import QUESTION
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import MORE, Asked, answered
+from refless.commands.look.asked import Asked, answered
 from refless.report.document import Card
 
 
@@ -23,7 +22,6 @@ def may_judges_decide(asked: Asked) -> list[Card]:
 def _card(asked: Asked, name: str) -> Card:
     result: JudgeResult = asked.ask(judge, score_column=name)
     (card,) = result.cards()
-    line = asked.line(judge, JudgeResult, score_column=name)
     if card.command:
         return card
-    return replace(card, advice=MORE.format(card.advice), command=line)
+    return asked.leading_on(card, judge, JudgeResult, score_column=name)

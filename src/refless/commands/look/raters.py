@@ -1,11 +1,10 @@
 """Do the people who rate agree? A card from what `judge` says of ratings alone."""
 
-from dataclasses import replace
 from functools import partial
 
-from refless.commands.judge.raters import RatersResult, has_several_ratings
+from refless.commands.judge.raters import RatersResult
 from refless.commands.judge.run import judge
-from refless.commands.look.asked import MORE, Asked, answered, refused
+from refless.commands.look.asked import Asked, answered, refused
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
@@ -18,7 +17,7 @@ def do_raters_agree(asked: Asked) -> list[Card]:
     pool = asked.read.pool
     if pool is None or asked.of_choices:
         return []
-    if not has_several_ratings(pool):
+    if not pool.has_several_ratings:
         alone = "nobody knows: one person rated each output"
         remedy = "have a second person rate some of them; 'refless rate' asks both."
         return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
@@ -27,7 +26,4 @@ def do_raters_agree(asked: Asked) -> list[Card]:
 
 def _card(asked: Asked) -> Card:
     result: RatersResult = asked.ask(judge)
-    card = result.card()
-    return replace(
-        card, advice=MORE.format(card.advice), command=asked.line(judge, RatersResult)
-    )
+    return asked.leading_on(result.card(), judge, RatersResult)

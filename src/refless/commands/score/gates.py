@@ -136,7 +136,7 @@ def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None
 
 def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
     """Says so where few or no rated texts can tell how far whole systems are misjudged."""
-    rated = known_groups(estimator.residuals().systems)
+    rated = known_groups(estimator.residuals().systems) - {""}
     new = sorted(systems - rated - {""})
     if not rated and new:
         note(

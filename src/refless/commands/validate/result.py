@@ -43,9 +43,8 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import estimator_name, sentence
+from refless.report.wording import ONE_RATER, estimator_name, sentence
 
-ALONE = "Whether raters agree is not known: one person rated each output."
 SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (
     (
@@ -163,7 +162,7 @@ class ValidateResult(Result):
             values[told],
             self.unit[told],
             self.span,
-            SEVERAL if len(pool.ratings.values) > len(pool) else ALONE,
+            SEVERAL if pool.has_several_ratings else ONE_RATER,
             self.next_command,
             of_verdicts=pool.of_verdicts,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from refless.data.tables.cells import json_in_cell
 from refless.data.tables.columns import unclear, with_nested
 from refless.data.tables.memory import Rows
-from refless.data.tables.proposed import are_versions, proposed, ratings_among, written
+from refless.data.tables.proposed import proposed, ratings_among, written
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import Cells
 from refless.data.tables.spellings import at_any_place
@@ -79,17 +79,14 @@ def overview(rows: Rows, reading: Reading) -> Overview:
     )
     known = {*role_of.values()}
     ratings = [] if "rating" in known else ratings_among(unread)
-    guesses = proposed(unread, known)
-    inputs = [name for name in header if role_of.get(name) == "source"]
-    if "system" not in {*known, *guesses} and len(inputs) == 1:
-        (name,) = inputs
-        if are_versions(table.rows.seen(name)):
-            guesses["system"] = name
+    sources = {
+        name: table.rows.seen(name) for name in header if role_of.get(name) == "source"
+    }
     return Overview(
         n_rows=len(table),
         columns=tuple(columns),
         scores=tuple(scores),
-        proposed=guesses,
+        proposed=proposed(unread, sources, known),
         ratings=tuple(ratings) if len(ratings) > 1 else (),
         beside=() if "text" in known else tuple(written(unread)),
     )

@@ -30,11 +30,14 @@ NO_RATINGS = (
 Columns = Mapping[str, Cells]
 
 
-def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
+def proposed(
+    columns: Columns, sources: Columns, known: Collection[str]
+) -> dict[str, str]:
     """The column that each role may have which has none by its name.
 
     Args:
-        columns: cells of the columns that nothing reads, by name.
+        columns: cells of the columns that nothing reads, by name; sources: of those that are
+            read as inputs.
         known: roles that have a column.
     """
     guesses: dict[str, str] = {}
@@ -43,16 +46,12 @@ def proposed(columns: Columns, known: Collection[str]) -> dict[str, str]:
         left = {name: columns[name] for name in columns if name not in taken}
         if role not in known and (names := guess(left)):
             guesses[role] = names[0]
+    versions = [name for name in _only([*sources]) if _are_versions(sources[name])]
+    if versions and "system" not in known:
+        guesses.setdefault("system", versions[0])
     if "system" not in {*known, *guesses} or {"item", "source"} & {*known}:
         guesses.pop("item", None)
     return guesses
-
-
-def are_versions(cells: Cells) -> bool:
-    """Whether what is read as inputs may name versions: few names, each many times."""
-    return are_names(cells) and 1 < len({*map(str, cells)}) <= min(
-        MOST_VERSIONS, len(cells) / 4
-    )
 
 
 def written(columns: Columns) -> list[str]:
@@ -137,6 +136,13 @@ def _repeating(columns: Columns, names: list[str]) -> list[str]:
         for name in names
         if 1 < len({*map(str, columns[name])}) <= len(columns[name]) / 2
     ]
+
+
+def _are_versions(cells: Cells) -> bool:
+    """Whether what is read as inputs may name versions: few names, each many times."""
+    n_names = len({*map(str, cells)})
+    most = min(MOST_VERSIONS, len(cells) / 4)
+    return are_names(cells) and 1 < n_names <= most
 
 
 def _has_few(cells: Cells) -> bool:

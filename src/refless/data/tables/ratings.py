@@ -19,12 +19,12 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import first_of
 
-_PAIRS = (  # words for 1 and for 0, case-folded
+_VERDICTS = (  # words for 1 / for 0, case-folded
     "up/down,true/false,yes/no,\N{THUMBS UP SIGN}/\N{THUMBS DOWN SIGN},good/bad,pass/fail,"
     "passed/failed,correct/incorrect,thumbs up/thumbs down,acceptable/unacceptable,like/dislike,"
     "ja/nein,\N{WHITE HEAVY CHECK MARK}/\N{CROSS MARK}"
 )
-PAIRS = [(up, down) for up, _, down in (p.partition("/") for p in _PAIRS.split(","))]
+PAIRS = [words.partition("/")[::2] for words in _VERDICTS.split(",")]
 PAIRED = frozenset(chain(*PAIRS))
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank

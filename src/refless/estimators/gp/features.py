@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 loops = Loops("terms")
 
 Encode = Callable[[Sequence[str]], VectorArray]  # see `Encoder.sentences`
-BLOCK = (
-    1_000  # texts whose words are counted at a time, within a processor's near memory
-)
+# texts whose words are counted at a time, within a processor's near memory
+BLOCK = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,9 +237,8 @@ class FeatureTable:
         if len(lacking):
             with _MAKING:
                 new = dict.fromkeys(lacking[self._place[lacking] < 0].tolist())
-                self._make(
-                    np.array([*new], np.int64)
-                )  # usual ones come first, and lie together
+                # usual ones come first, and lie together
+                self._make(np.array([*new], np.int64))
         products: FloatArray = loops.products_loop(
             index, texts.data, texts.indptr, self._place, self._rows
         )
