@@ -27,6 +27,7 @@ from bleu_neighbors_essays import (
     task_rows,
 )
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
+from data_files import absent
 
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool, Scale
@@ -34,7 +35,6 @@ from refless.data.tables import Reading, read_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.held_out import agreement
-from refless.extensions.connect.datasets import absent
 from refless.metrics.bertscore import BertScore
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import RefLessError

@@ -12,13 +12,13 @@ from typing import Any
 import bleu_neighbors_movers
 import numpy as np
 from bleu_neighbors_studies import transfer
+from data_files import absent
 from williams import williams
 
 from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Outputs, Predictions, RatedPool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
-from refless.extensions.connect.datasets import absent
 from refless.extensions.metrics.rouge import ROUGEL
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature

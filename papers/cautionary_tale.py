@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 from cautionary_tale_cider import ConstantCIDErD
+from data_files import absent
 
 from refless.data.records import Outputs, numbered
-from refless.extensions.connect.datasets import absent
 from refless.extensions.metrics.bertscore import BERTScore
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.cider import CIDErD

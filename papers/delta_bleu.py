@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from data_files import absent
 
 from refless.data.records import Outputs
-from refless.extensions.connect.datasets import absent
 from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
 from refless.extensions.metrics.delta import DeltaBLEU
 from refless.extensions.papers.units import InUnits, in_units

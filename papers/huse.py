@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from data_files import absent
 
 from refless.data.human import human_ratings, unscaled
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, ScoredRead, read_scored
 from refless.estimators import ESTIMATORS
-from refless.extensions.connect.datasets import absent
 from refless.extensions.papers.huse.study import Huse, huse
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import RefLessError

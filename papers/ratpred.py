@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from data_files import absent
 from ratpred_data import Rated, Split, prepared, rated_of
 from ratpred_rivals import RIVALS, rival_results
 from ratpred_runs import CROSSED, PARTS, How, Result, Run, changed, kept, make, split_of
@@ -40,7 +41,6 @@ from ratpred_tables import (
     sections,
 )
 
-from refless.extensions.connect.datasets import absent
 from refless.extensions.ratpred.settings import Settings
 from refless.registry.arrays import FloatArray
 from refless.report.document import Document, Section, Table

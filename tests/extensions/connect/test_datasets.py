@@ -301,7 +301,9 @@ def test_the_registry(name: str) -> None:
     one = dataset_of(name)
     assert one.sources
     assert len({source.path for source in one.sources}) == len(one.sources)
-    for source in [] if one.by_hand else one.sources:
+    for source in one.sources:
+        if not source.sha256:
+            continue  # users get it for themselves
         assert len(source.sha256) == 64
         assert int(source.sha256, 16)
         assert source.size > 0

@@ -1,17 +1,16 @@
 """Public data sets of human ratings: what each is, where it is, and under which terms.
 
-Nobody's data is here, only addresses, sizes and digests: `sources.tsv` names each file at a commit,
-with the SHA-256 of the bytes that the converters were written for; `datasets.toml` says the rest.
+Nobody's data is here, only addresses, sizes and digests: `datasets.toml` names each file at a
+commit, with the SHA-256 of the bytes that the converters were written for.
 """
 
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 
 from refless.extensions.connect.datasets import convert
 from refless.extensions.connect.datasets.convert import Converter
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
 
 RAW = "https://raw.githubusercontent.com"
 
@@ -22,10 +21,12 @@ class PublishedFile:
 
     Attributes:
         place: owner, repository, commit and path, joined by /.
+        name: what its converter calls it; its path in the repository unless it is given.
         sha256, size: of its bytes; "" and 0 for a file that users get for themselves.
     """
 
     place: str
+    name: str = ""
     sha256: str = ""
     size: int = 0
 
@@ -46,7 +47,6 @@ class Dataset:
         home: a page about it.
         validate: words for `refless validate`, the file first; empty if nothing is rated.
         convert: published files to files.
-        by_hand: the file that users get from `home` for themselves, if it cannot be fetched.
         sources: its published files.
     """
 
@@ -58,7 +58,6 @@ class Dataset:
     home: str
     validate: tuple[str, ...] = ()
     convert: Converter = convert.as_it_is
-    by_hand: str = ""
     sources: tuple[PublishedFile, ...]
 
     @property
@@ -68,25 +67,14 @@ class Dataset:
 
 
 def _read() -> dict[str, Dataset]:
-    """The data sets of `datasets.toml` by name, with their rows of `sources.tsv`."""
-    folder = files("refless.extensions.connect.datasets")
-    entries = tomllib.loads(
-        folder.joinpath("datasets.toml").read_text(encoding="utf-8")
-    )
-    lines = folder.joinpath("sources.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
+    """The data sets of `datasets.toml` by name."""
+    file = files("refless.extensions.connect.datasets").joinpath("datasets.toml")
     datasets = {}
-    for name, entry in entries.items():
-        sources = [
-            PublishedFile(place=place, sha256=digest, size=int(size))
-            for owner, digest, size, place in rows
-            if owner == name
-        ]
-        if by_hand := entry.get("by_hand"):
-            sources = [PublishedFile(place=by_hand)]
+    for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        entry["sources"] = tuple(PublishedFile(**source) for source in entry["sources"])
         entry["convert"] = getattr(convert, entry.get("convert", "as_it_is"))
         entry["validate"] = tuple(entry.get("validate", ()))
-        datasets[name] = Dataset(name=name, sources=tuple(sources), **entry)
+        datasets[name] = Dataset(name=name, **entry)
     return datasets
 
 
@@ -102,15 +90,3 @@ def dataset_of(name: str) -> Dataset:
     if name not in DATASETS:
         raise UsageError(f"no data set '{name}'; there are {', '.join(DATASETS)}")
     return DATASETS[name]
-
-
-def absent(path: Path, data: str = "data") -> InputError:
-    """The error for a file of a data set that is not there: what to call to have it.
-
-    Args:
-        path: the file, in a folder of the data set's name.
-        data: what a script is to be told with --data.
-    """
-    fetch = f"refless list datasets --get {path.parent.name} --out-dir data, then --data {data}"
-    remedy = f"name its folder, or fetch it: {fetch}"
-    return InputError("no such file", path=str(path), remedy=remedy)

@@ -1,18 +1,10 @@
 """Public data sets of human ratings, listed or fetched by name."""
 
-from os import fspath
 from pathlib import Path
 
 from refless.commands.parameters import Folder, Names, names_in
-from refless.commands.warnings import note, progress
-from refless.extensions.connect.datasets import DATASETS, Dataset, dataset_of
-from refless.extensions.connect.datasets.fetching import (
-    cache,
-    fetched,
-    is_remote,
-    is_written,
-    written,
-)
+from refless.extensions.connect.datasets import DATASETS, dataset_of
+from refless.extensions.connect.datasets.fetching import cache, fetch, is_written
 from refless.extensions.connect.datasets.result import DatasetsResult
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
@@ -52,20 +44,3 @@ def dataset(
     if not is_written(chosen, above):
         fetch(chosen, above, mirror)
     return above / name / chosen.validate[0] if chosen.validate else above / name
-
-
-def fetch(chosen: Dataset, folder: Path, mirror: Folder | None) -> tuple[Path, ...]:
-    """Fetches, converts and writes one data set; its terms are told."""
-    copy = None if mirror is None else fspath(mirror)
-    with progress(f"fetching {chosen.name}") as share:
-        sources = fetched(
-            chosen,
-            copy,
-            lambda done: None if share is None else share(done / max(1, chosen.size)),
-        )
-    paths = written(chosen, sources, folder)
-    if is_remote(copy):
-        note(f"{chosen.name}: downloads are kept in {cache()}")
-    note(f"{chosen.name}: licence: {chosen.licence}")
-    note(f"{chosen.name}: please cite {chosen.citation}")
-    return tuple(paths)

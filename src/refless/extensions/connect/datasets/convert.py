@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -63,7 +63,7 @@ def huse(files: Files) -> dict[str, bytes]:
     tasks: dict[str, int] = {}
     people: dict[str, int] = {}
     rows = []
-    for row in csv.DictReader(io.StringIO(raw.decode(), newline="")):
+    for row in _csv(raw):
         task = tasks.setdefault(row["HITId"], len(tasks))
         person = people.setdefault(row["WorkerId"], len(people))
         for i in range(25):
@@ -77,22 +77,6 @@ def huse(files: Files) -> dict[str, bytes]:
             )
     header = ("id", "system", "source", "text", "logprob", "annotator", "rating")
     return {"judgements.tsv": _tsv(header, rows), "summary_clean.csv": clean}
-
-
-def nlg_ratings(files: Files) -> dict[str, bytes]:
-    """Novikova et al. 2017 as it is, with the references and source sets under names of our own."""
-    renamed = {
-        r"data/original/(\w+)/(\w+).json": r"rnnlg_\1_\2.json",
-        r"reproduce/data/data2text/(\w+).json": r"\1_references.json",
-        r"bagel_data/(.+)": r"bagel_\1",
-    }
-    result = {}
-    for path, content in files.items():
-        name = path
-        for pattern, new in renamed.items():
-            name = re.sub(f"^{pattern}$", new, name)
-        result[name] = content
-    return result
 
 
 def coco(files: Files) -> dict[str, bytes]:
@@ -126,7 +110,7 @@ def summeval(files: Files) -> dict[str, bytes]:
         if judged:
             by_article = {row["id"]: _score(row["resp"]) for row in _rows(content)}
             scores[judged[1], judged[2]] = by_article
-        if path.startswith("model_output_annotations/"):
+        else:
             rated += _rows(content)
     texts = {row["id"]: row["text"] for row in rated}
     articles = [{"article": id_, "text": text} for id_, text in texts.items()]
@@ -142,11 +126,10 @@ def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
     system = row["model_id"]
     article = row["id"]
     experts = row["expert_annotations"]
-    ratings: dict[str, list[float]] = {}
-    judge: dict[str, float | None] = {}
+    ratings = {}
     for name in DIMENSIONS:
         ratings[name] = [expert[name] for expert in experts]
-        judge[name] = scores[system, name][article]
+    judge = {name: scores[system, name][article] for name in DIMENSIONS}
     return {
         "id": f"{system}|{article[-8:]}",
         "system": system,
@@ -171,15 +154,16 @@ def simplification(files: Files) -> dict[str, bytes]:
     """SimpEval and SimpDA: a row a simplification, with its references as a list."""
     ((path, content),) = files.items()
     rows = []
-    for row in csv.DictReader(io.StringIO(content.decode(), newline="")):
-        source = row.pop("original")
-        text = row.pop("simple")
-        references = row.pop("references")
-        item = row.pop("id")
-        system = row.pop("system")
-        record = {"item": item, "system": system, "source": source, "text": text}
+    for row in _csv(content):
+        record = {
+            "item": row.pop("id"),
+            "system": row.pop("system"),
+            "source": row.pop("original"),
+            "text": row.pop("simple"),
+            "references": ast.literal_eval(row.pop("references")),
+        }
         ratings = {name: float(value) for name, value in row.items()}
-        rows.append({**record, "references": ast.literal_eval(references), **ratings})
+        rows.append(record | ratings)
     return {f"{PurePosixPath(path).stem}.jsonl": _jsonl(rows)}
 
 
@@ -194,6 +178,11 @@ def asap_sas(files: Files) -> dict[str, bytes]:
     if lines[0].split("\t")[:5] != ["Id", "EssaySet", "Score1", "Score2", "EssayText"]:
         raise ValueError("the columns are not Id, EssaySet, Score1, Score2, EssayText")
     return {"train.tsv": "".join(f"{line}\n" for line in lines).encode()}
+
+
+def _csv(content: bytes) -> Iterator[dict[str, str]]:
+    """Rows of CSV by the names of their columns."""
+    return csv.DictReader(io.StringIO(content.decode(), newline=""))
 
 
 def _rows(content: bytes) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
 """Published files to this machine: from the network through pooch, or from a mirror; checked."""
 
 import hashlib
-from collections.abc import Callable
+from os import fspath
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from refless.commands.parameters import Folder
+from refless.commands.warnings import note, progress
 from refless.extensions.connect.datasets import RAW, Dataset, PublishedFile
 from refless.files.untrusted import is_file, is_folder, reading
 from refless.files.writing import make_folder, write_atomic
@@ -13,46 +15,42 @@ from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 PIECE = 1 << 16  # bytes read at once
 PATIENCE = 30.0  # seconds without an answer
-Progress = Callable[[int], None]  # takes the bytes that have come so far
+OTHER_BYTES = "these are not the bytes that were published"
 
 
-def fetched(
-    dataset: Dataset, mirror: str | None, progress: Progress
-) -> dict[str, bytes]:
-    """The published files of a data set by their paths.
+def fetch(dataset: Dataset, folder: Path, mirror: Folder | None) -> tuple[Path, ...]:
+    """Fetches a data set, converts it and writes it into FOLDER/NAME; its terms are told.
 
     Args:
         dataset: what to fetch.
+        folder: where its folder is made.
         mirror: a URL or a folder where the files are copied; None for where they are published.
-        progress: hears how many bytes are there.
 
     Raises:
         UsageError: the data set has to be got by hand and no folder has it.
         InputError: a file that cannot be had, or whose bytes are others.
         MissingExtraError: pooch is not installed, which the network needs.
     """
-    remote = is_remote(mirror)
-    if remote and dataset.by_hand:
-        raise UsageError(
-            f"{dataset.name} cannot be fetched: {dataset.licence}. Get {dataset.by_hand} from "
-            f"{dataset.home}, then: refless list datasets --get {dataset.name} --mirror FOLDER"
-        )
-    result = {}
+    place = RAW if mirror is None else fspath(mirror)
+    remote = place.startswith(("https://", "http://"))
+    sources = {}
     done = 0
-    for source in dataset.sources:
-        if remote:
-            url = f"{(mirror or RAW).rstrip('/')}/{source.place}"
-            result[source.path] = downloaded(url, source).read_bytes()
-        else:
-            result[source.path] = copied(Path(mirror or ""), source)
-        done += source.size
-        progress(done)
-    return result
-
-
-def is_remote(mirror: str | None) -> bool:
-    """Whether files come through the network."""
-    return mirror is None or mirror.startswith(("https://", "http://"))
+    with progress(f"fetching {dataset.name}") as share:
+        for source in dataset.sources:
+            if remote:
+                content = _downloaded(dataset, source, place)
+            else:
+                content = _copied(Path(place), source)
+            sources[source.name or source.path] = content
+            done += source.size
+            if share is not None:
+                share(done / max(1, dataset.size))
+    paths = _written(dataset, sources, folder)
+    if remote:
+        note(f"{dataset.name}: downloads are kept in {cache()}")
+    note(f"{dataset.name}: licence: {dataset.licence}")
+    note(f"{dataset.name}: please cite {dataset.citation}")
+    return paths
 
 
 def cache() -> Path:
@@ -72,15 +70,22 @@ def _pooch() -> Any:  # noqa: ANN401 - the module
     return pooch
 
 
-def downloaded(url: str, source: PublishedFile) -> Path:
+def _downloaded(dataset: Dataset, source: PublishedFile, server: str) -> bytes:
     """The file in the cache, fetched if it is not there; it is kept only if its bytes are right.
 
     Raises:
+        UsageError: the file has to be got by hand.
         InputError: the server cannot be reached or gives something else.
     """
+    if not source.sha256:
+        raise UsageError(
+            f"{dataset.name} cannot be fetched: {dataset.licence}. Get {source.path} from "
+            f"{dataset.home}, then: refless list datasets --get {dataset.name} --mirror FOLDER"
+        )
     pooch = _pooch()
     import requests  # pooch needs it
 
+    url = f"{server.rstrip('/')}/{source.place}"
     pooch.get_logger().setLevel("WARNING")
     name = f"{source.sha256[:16]}-{PurePosixPath(source.path).name}"
     try:
@@ -96,8 +101,8 @@ def downloaded(url: str, source: PublishedFile) -> Path:
         remedy = f"check the network and try again, or name a copy: {copy}"
         raise InputError(_why(fault), path=url, remedy=remedy) from fault
     except ValueError as fault:  # pooch's word for another digest
-        raise _unpublished(url) from fault
-    return Path(path)
+        raise _unpublished(OTHER_BYTES, url) from fault
+    return Path(path).read_bytes()
 
 
 def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
@@ -116,7 +121,7 @@ def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
     return f"the file cannot be fetched ({type(fault).__name__})"
 
 
-def copied(folder: Path, source: PublishedFile) -> bytes:
+def _copied(folder: Path, source: PublishedFile) -> bytes:
     """The file of a folder that is laid out like the network, a clone, or holds files alone.
 
     Raises:
@@ -129,36 +134,31 @@ def copied(folder: Path, source: PublishedFile) -> bytes:
         )
     path = PurePosixPath(source.path)
     repository = "/".join(source.place.split("/")[1:2])
-    places = [
-        folder / entry
-        for entry in (source.place, f"{repository}/{path}", path, path.name)
-    ]
-    copies = [entry for entry in dict.fromkeys(places) if is_file(entry)]
+    names = (source.place, f"{repository}/{path}", path, path.name)
+    copies = [folder / name for name in names if is_file(folder / name)]
     for place in copies:
         with reading(place):
             content = place.read_bytes()
         if not source.sha256 or hashlib.sha256(content).hexdigest() == source.sha256:
             return content
     if copies:
-        raise _unpublished(str(copies[0]))
+        raise _unpublished(OTHER_BYTES, str(copies[0]))
     problem = f"no file {path} and no {path.name}"
     raise InputError(
         problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}"
     )
 
 
-def _unpublished(place: str) -> InputError:
-    problem = "these are not the bytes that were published"
-    return InputError(problem, path=place, remedy=_another_mirror())
-
-
-def _another_mirror() -> str:
-    """The remedy for files that are not as they were published."""
+def _unpublished(problem: str, place: str) -> InputError:
+    """The error for a file that is not as it was published."""
     version = "what was published is another version, or was cut off"
-    return f"{version}; try again, or another {called('mirror')}"
+    remedy = f"{version}; try again, or another {called('mirror')}"
+    return InputError(problem, path=place, remedy=remedy)
 
 
-def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[Path]:
+def _written(
+    dataset: Dataset, sources: dict[str, bytes], folder: Path
+) -> tuple[Path, ...]:
     """Converts published files into FOLDER/NAME, with SOURCE.txt beside them.
 
     Raises:
@@ -168,9 +168,7 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
         files = dataset.convert(sources)
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
         problem = f"the file is not as it was published ({fault})"
-        raise InputError(
-            problem, path=next(iter(sources)), remedy=_another_mirror()
-        ) from fault
+        raise _unpublished(problem, next(iter(sources))) from fault
     files["SOURCE.txt"] = terms_of(dataset).encode()
     make_folder(folder / dataset.name)
     paths = {folder / dataset.name / name: content for name, content in files.items()}
@@ -182,13 +180,13 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
             )
     for path, content in paths.items():
         write_atomic(str(path), content)
-    return list(paths)
+    return tuple(paths)
 
 
 def is_written(dataset: Dataset, folder: Path) -> bool:
     """Whether FOLDER/NAME holds it: SOURCE.txt is written last."""
-    progress = folder / dataset.name / "SOURCE.txt"
-    return is_file(progress) and progress.read_bytes() == terms_of(dataset).encode()
+    terms = folder / dataset.name / "SOURCE.txt"
+    return is_file(terms) and terms.read_bytes() == terms_of(dataset).encode()
 
 
 def terms_of(dataset: Dataset) -> str:
@@ -199,13 +197,9 @@ def terms_of(dataset: Dataset) -> str:
         f"Licence: {dataset.licence}",
         f"Please cite: {dataset.citation}",
         "Converted by `refless list datasets --get` from these files (SHA-256, bytes, place):",
-        *(
-            f"{entry.sha256 or '-'} {entry.size} {_address(entry)}"
-            for entry in dataset.sources
-        ),
     ]
+    for source in dataset.sources:
+        digest = source.sha256 or "-"
+        address = f"{RAW}/{source.place}" if source.sha256 else source.place
+        lines.append(f"{digest} {source.size} {address}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _address(source: PublishedFile) -> str:
-    return f"{RAW}/{source.place}" if source.sha256 else source.place

@@ -1,8 +1,8 @@
 """Public data sets: the result of `refless list datasets`."""
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,8 +11,6 @@ from refless.report.document import Document, Section
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
-
-GET = "  refless list datasets --get NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,47 +60,47 @@ class DatasetsResult(Result):
 
     def _shown(self) -> Document:
         """A section for each: what it is, its terms, and the command to go on with."""
-        sections = tuple(
+        sections = [
             Section(title=dataset.name, lines=self._lines(dataset))
             for dataset in self.listed
-        )
-        how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
-        return Document(title="Public data sets", sections=(*sections, *how))
+        ]
+        if not self.files:
+            command = "  refless list datasets --get NAME"
+            sections.append(Section(title="To fetch one", lines=(command,)))
+        return Document(title="Public data sets", sections=tuple(sections))
 
     def _json(self) -> Record:
-        result = (
-            record(DatasetRecord, dataset, files=self._files(dataset))
-            for dataset in self.listed
-        )
-        return self._record(datasets=tuple(result))
+        return self._record(datasets=tuple(self._records()))
 
     def _rows(self) -> Rows:
         """One mapping a data set."""
-        plain = ("name", "about", "good_for", "size", "licence", "citation", "home")
         rows = []
-        for dataset in self.listed:
-            row = {key: getattr(dataset, key) for key in plain}
-            row["validate"] = shlex.join(dataset.validate)
+        for entry in self._records():
+            row = asdict(entry) | {"validate": shlex.join(entry.validate)}
+            del row["files"]
             rows.append(row)
         return rows
 
-    def _files(self, dataset: Dataset) -> tuple[str, ...]:
-        return tuple(map(str, self.files.get(dataset.name, ())))
+    def _records(self) -> Iterator[DatasetRecord]:
+        for dataset in self.listed:
+            files = tuple(map(str, self.files.get(dataset.name, ())))
+            yield record(DatasetRecord, dataset, files=files)
 
     def _lines(self, dataset: Dataset) -> tuple[str, ...]:
         """A data set in a list, or the place of its files; and the command that validates it."""
         paths = self.files.get(dataset.name, ())
-        size = f"{dataset.size / 1e6:.1f} MB" if dataset.size else "to be got by hand"
-        lines = (
-            f"{dataset.about}. Good for {dataset.good_for}.",
-            f"Size: {size}. Licence: {dataset.licence}.",
-            f"{dataset.citation}. {dataset.home}",
-        )
-        if dataset.validate:
-            folder = paths[0].parent if paths else Path(dataset.name)
-            file, *options = dataset.validate
-            words = ["refless", "validate", str(folder / file), *options]
-            next_step = f"  {shlex.join(words)}"
-        else:
-            next_step = "Nothing in it is rated: it is for metrics."
-        return (*(tuple(f"wrote {path}" for path in paths) or lines), next_step)
+        lines = [f"wrote {path}" for path in paths]
+        if not paths:
+            megabytes = f"{dataset.size / 1e6:.1f} MB"
+            size = megabytes if dataset.size else "to be got by hand"
+            lines = [
+                f"{dataset.about}. Good for {dataset.good_for}.",
+                f"Size: {size}. Licence: {dataset.licence}.",
+                f"{dataset.citation}. {dataset.home}",
+            ]
+        if not dataset.validate:
+            return (*lines, "Nothing in it is rated: it is for metrics.")
+        folder = paths[0].parent if paths else Path(dataset.name)
+        file, *options = dataset.validate
+        words = ["refless", "validate", str(folder / file), *options]
+        return (*lines, f"  {shlex.join(words)}")
