@@ -9,7 +9,7 @@ import pytest
 from places import EXPORTS
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
 from refless.data.tables.partly_rated import read_partly
-from refless.extensions.connect.exports.label_studio import page_in
+from refless.extensions.serve.project import labelling_project
 from refusals import bad_input, bad_usage
 from rows import write
 
@@ -200,7 +200,7 @@ def test_controls_of_several_scales(
     tmp_path: Path, names: tuple[str, ...], problem: str
 ) -> None:
     with bad_input(problem):
-        page_in(write(tmp_path, "asked.xml", ASKED), names)
+        labelling_project(write(tmp_path, "asked.xml", ASKED), names)
 
 
 def test_no_configuration() -> None:

@@ -110,6 +110,17 @@ class ImportNotes:
         yield f"{path}: read as {self.tool} ({other_format} names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
+    def say(self, sentence: str) -> None:
+        """Keeps a sentence, once."""
+        if sentence not in self.sentences:
+            self.sentences.append(sentence)
+
+    def take_scale(self, dimension: str, scale: Scale, path: object) -> None:
+        """Keeps the scale of what is read, and says which file has it."""
+        low, high = scale
+        self.scale = scale
+        self.say(f"'{dimension}' goes from {low:g} to {high:g}, as {path} says")
+
     def omissions(self) -> Iterator[str]:
         """A sentence on rows that were left out, if any were."""
         if counts := ", ".join(

@@ -12,7 +12,15 @@ import msgspec
 from msgspec import Meta
 
 from refless.commands.compare.claims import GOAL
+from refless.data.records import Scale
+from refless.extensions.connect.exports.label_studio import (
+    Control,
+    controls_in,
+    number_of_choice,
+    tree_in,
+)
 from refless.files.untrusted import reading
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.report.templates import escaped
 
@@ -114,6 +122,33 @@ def project_of(path: str) -> Project:
         return msgspec.structs.replace(
             project, guidelines=page.read_text(encoding="utf-8")
         )
+
+
+def labelling_project(
+    path: str, names: Sequence[str]
+) -> tuple[Project, Scale, tuple[str, ...]]:
+    """The rating page of a labelling configuration of Label Studio, its scale, its dimensions.
+
+    Args:
+        path: of the configuration; names: of the controls that are asked; without any all are.
+
+    Raises:
+        InputError: no such controls, or some that are not alike.
+    """
+    tree = tree_in(path)
+    every = controls_in(tree, path)
+    controls = {name: every[name] for name in every if name in names or not names}
+    alike = {*controls.values()}
+    control = alike.pop() if len(alike) == 1 else Control(None)
+    if control.scale is None:
+        problem = (
+            "its controls have no scale in common" if controls else "no such control"
+        )
+        remedy = f"name one of {', '.join(every)} with {called('dimension')}"
+        raise InputError(problem, path=path, remedy=remedy)
+    labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
+    title = next((str(tag.get("value")) for tag in tree.iter("Header")), "")
+    return Project(title=title, labels=labels), control.scale, tuple(controls)
 
 
 @cache

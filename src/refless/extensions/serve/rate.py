@@ -37,9 +37,8 @@ from refless.data.records import Outputs
 from refless.data.rows import rating_rows, rows_of
 from refless.data.tables import dimension_of
 from refless.estimators import ESTIMATORS
-from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.planned import FEWEST, items_answered
-from refless.extensions.serve.project import Project, project_of
+from refless.extensions.serve.project import Project, labelling_project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
@@ -130,8 +129,7 @@ def rate(
     page = Project()
     dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):
-        words, scale, dimensions = page_in(project, dimensions)
-        page = Project(**words)
+        page, scale, dimensions = labelling_project(project, dimensions)
     elif project is not None:
         page = project_of(project)
     scales = {name: own for name, own in named.items() if own is not None}

@@ -3,7 +3,7 @@
 import ast
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,6 +35,12 @@ class ReaderRequest(NamedTuple):
     reading: Reading
     notes: ImportNotes
     rated: bool = True
+
+    def dimension(self, known: Collection[str]) -> str | None:
+        """What is to be read: what the user names, or the only dimension that is known."""
+        if self.reading.dimension is None and len(known) == 1:
+            return next(iter(known))
+        return self.reading.dimension
 
 
 Reader = Callable[[Row], Entry | InputError | None]

@@ -23,14 +23,11 @@ from refless.data.tables.exports.format import (
     unpacked,
 )
 from refless.data.tables.reading import Row
-from refless.files.untrusted import is_file, json_of
+from refless.files.untrusted import json_of
 from refless.registry.errors import InputError
 
-_RESPONSES = ".responses"
 _USERS = ".responses.users"
-_STATUS = ".responses.status"
-_PARTS = (_RESPONSES, _USERS, _STATUS)
-_SUGGESTION = ".suggestion"
+_PARTS = (".responses", _USERS, ".responses.status")
 _WITHOUT_STATUS = (
     "JSON of Argilla does not say which responses are drafts or were discarded: all count; "
     "dataset.records.to_datasets().to_parquet(FILE) leaves them out"
@@ -46,12 +43,16 @@ def is_records(first: Mapping[str, object]) -> bool:
 def read_records(about: ReaderRequest) -> Reader:
     """Reads a record: its fields, and a rating for each response that was submitted."""
     notes = about.notes
-    notes.scale = _scale(about)
+    settings = Path(about.path).parent / ".argilla" / "settings.json"
+    scales = _scales(settings)
+    dimension = about.dimension(scales)
+    if dimension in scales:
+        notes.take_scale(dimension, scales[dimension], settings)
 
     def read(row: Row) -> Entry | None:
         nested = isinstance(row.get("fields"), dict)
-        if nested and _WITHOUT_STATUS not in notes.sentences:
-            notes.sentences.append(_WITHOUT_STATUS)
+        if nested:
+            notes.say(_WITHOUT_STATUS)
         record, responses = _nested(row) if nested else _flat(row)
         ratings = []
         for name, value, user, status in responses:
@@ -88,19 +89,18 @@ def _nested(row: Row) -> tuple[Row, list[Response]]:
 
 def _flat(row: Row) -> tuple[Row, list[Response]]:
     questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
+    fields = dict(row)
     suggestions: dict[str, object] = {}
     responses: list[Response] = []
-    columns: list[str] = []  # of questions; others are fields
     for name in questions:
-        suggestions[name] = number_in(row.get(f"{name}{_SUGGESTION}"))
+        suggestions[name] = number_in(row.get(f"{name}.suggestion"))
         parts = [items(unpacked(row.get(f"{name}{part}"))) for part in _PARTS]
         for value, user, status in zip_longest(*parts):
             responses.append((name, value, user, status))
-        columns += [f"{name}{_RESPONSES}", f"{name}{_SUGGESTION}"]
-    of_questions = tuple(columns)
-    fields = {
-        name: entry for name, entry in row.items() if not name.startswith(of_questions)
-    }
+        columns = (f"{name}.responses", f"{name}.suggestion")
+        for column in row:
+            if column.startswith(columns):
+                fields.pop(column, None)
     return _texts(fields) | {"suggestions": suggestions}, responses
 
 
@@ -112,32 +112,24 @@ def _texts(fields: Row) -> Row:
     }
 
 
-def _scale(about: ReaderRequest) -> Scale | None:
-    """Lowest and highest option of the question that is read, where the settings lie beside."""
-    path = Path(about.path).parent / ".argilla" / "settings.json"
-    result: dict[str, Scale] = {}
+def _scales(path: Path) -> dict[str, Scale]:
+    """Lowest and highest option of each question, if a file of settings says so."""
+    scales: dict[str, Scale] = {}
     try:
-        questions = items(at(json_of(path), "questions")) if is_file(path) else []
-    except InputError:
-        questions = []
-    for entry in questions:
+        questions = items(at(json_of(path), "questions"))
+    except InputError:  # most often there is none
+        return scales
+    for question in questions:
         options = [
             number_in(at(option, "value"))
-            for option in items(at(entry, "settings", "options"))
+            for option in items(at(question, "settings", "options"))
         ]
         values = [
             float(value) for value in options if value is not None and abs(value) < 1e9
         ]
         if len(values) == len(options) > 1 and min(values) < max(values):
-            result[str(at(entry, "name"))] = (min(values), max(values))
-    dimension = about.reading.dimension or next(iter(result), "")
-    if dimension in result and (about.reading.dimension or len(result) == 1):
-        low, high = result[dimension]
-        about.notes.sentences.append(
-            f"'{dimension}' goes from {low:g} to {high:g}, as {path} says"
-        )
-        return result[dimension]
-    return None
+            scales[str(at(question, "name"))] = (min(values), max(values))
+    return scales
 
 
 RECORDS = Export(

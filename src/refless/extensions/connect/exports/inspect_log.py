@@ -7,9 +7,8 @@ each of several people. All are columns, too, as they were before any edit. NaN 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from refless.data.tables.exports.format import (
@@ -24,7 +23,7 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.reading import Numbered, Row, Source
+from refless.data.tables.reading import Row, Source
 from refless.data.tables.streams import ZIP, Place, beginning, members_of, opened
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
@@ -35,27 +34,35 @@ HEADERS = (
     "_journal/start.json",
 )
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # as Inspect itself counts them
-_SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)")
+_SAMPLE = re.compile(r"samples/.*_epoch_0*(\d+)(\.json|/sample\.json)")
 _PIECE = 1 << 12  # bytes at a time: what zstd makes of them has a bound
 _OF_RUN = "eval"
 
 
 def is_log(first: Mapping[str, object]) -> bool:
-    """The header of a log, or its first values."""
-    return first.get("version") == 2 and at(first.get(_OF_RUN), "run_id") is not None
+    """The header of a log, its first values, or the stand-in for a header that cannot be read."""
+    is_unread = HEADERS[0] in first
+    run_id = at(first.get(_OF_RUN), "run_id")
+    return is_unread or (first.get("version") == 2 and run_id is not None)
 
 
 def header_of(place: Place) -> dict[str, object]:
     """The header of a zip file that is a log; nothing of any other."""
     try:
-        with _members(place) as (packed, names):
-            return next(
-                (_json(packed, name, place) for name in HEADERS if name in names), {}
-            )
+        with _members(place) as packed:
+            return _header(packed, place) or {}
     except MissingExtraError:
         return {HEADERS[0]: None}
     except InputError:
         return {HEADERS[0]: None} if place.path.endswith(".eval") else {}
+
+
+def _header(packed: Any, place: Place) -> Row | None:  # noqa: ANN401 - a zip file of either library
+    """The header of a log; None if the zip file has none."""
+    for name in HEADERS:
+        if name in packed.namelist():
+            return _json(packed, name, place)
+    return None
 
 
 @contextmanager
@@ -63,32 +70,31 @@ def samples(place: Place) -> Iterator[Source]:
     """A row for each sample, with what its log says of the run."""
     if beginning(place, 4) != ZIP:
         log = fields_of(place.values[0] if place.values else None)
-        about = {_OF_RUN: log.get(_OF_RUN)}
-        rows = enumerate(
-            (fields_of(sample) | about for sample in items(log.get("samples"))), 1
-        )
-        yield Source(rows=rows, lines=False)
+        yield _source(items(log.get("samples")), log)
         return
-    with _members(place) as (packed, names):
-        header = next((name for name in HEADERS if name in names), None)
+    with _members(place) as packed:
+        header = _header(packed, place)
         if header is None:
             remedy = "an .eval file of Inspect has a header.json"
             raise InputError(
                 "a zip file that is no log", path=place.path, remedy=remedy
             )
-        run = _json(packed, header, place).get(_OF_RUN)
-        yield Source(rows=_samples_of_zip(packed, names, run, place), lines=False)
+        yield _source(_samples_of_zip(packed, place), header)
 
 
-def _samples_of_zip(
-    packed: Any,  # noqa: ANN401 - a zip file of either library
-    names: list[str],
-    run: object,
-    place: Place,
-) -> Iterator[Numbered]:
-    # answers of one sample in order
-    result = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)
-    for number, name in enumerate(result, 1):
+def _source(samples: Iterable[object], log: Row) -> Source:
+    run = {_OF_RUN: log.get(_OF_RUN)}
+    rows = enumerate((fields_of(sample) | run for sample in samples), 1)
+    return Source(rows=rows, lines=False)
+
+
+def _samples_of_zip(packed: Any, place: Place) -> Iterator[Row]:  # noqa: ANN401 - as above
+    """The samples, answers of one sample in the order of their epochs, numbers of any length."""
+    names = packed.namelist()
+    matches = [match for match in map(_SAMPLE.fullmatch, names) if match]
+    matches.sort(key=lambda match: (len(match[1]), match[1]))
+    for match in matches:
+        name = match[0]
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
             metadata_name = name.replace("/sample.json", "/metadata.json")
@@ -96,31 +102,18 @@ def _samples_of_zip(
                 _json(packed, metadata_name, place) if metadata_name in names else {}
             )
             sample = {"metadata": metadata} | sample
-        yield number, sample | {_OF_RUN: run}
-
-
-def _epoch(name: str) -> tuple[int, str]:
-    """The epoch in a name, to sort by; of any number of digits."""
-    digits = (
-        name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0].lstrip("0")
-    )
-    return len(digits), digits
+        yield sample
 
 
 @contextmanager
-def _members(place: Place) -> Iterator[tuple[Any, list[str]]]:
-    """A log as a zip file, and the names in it."""
-    with opened(place) as stream, members_of(stream, place, _zipfile()) as packed:
-        yield packed, packed.namelist()
-
-
-def _zipfile() -> ModuleType:
-    """The module that reads zstd: an extra, and from Python 3.14 on the standard library."""
+def _members(place: Place) -> Iterator[Any]:
+    """A log as a zip file; an extra reads zstd, and from Python 3.14 on the standard library."""
     try:
         from backports.zstd import zipfile
     except ImportError:
         import zipfile  # type: ignore[no-redef]
-    return zipfile
+    with opened(place) as stream, members_of(stream, place, zipfile) as packed:
+        yield packed
 
 
 def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as above
@@ -150,9 +143,8 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
     if text is None:
         left_out["samples without an answer"] += 1
         return None
-    run = sample.get(_OF_RUN)
     scores = fields_of(sample.get("scores"))
-    system = name_in(at(run, "model"))
+    system = name_in(at(sample, _OF_RUN, "model"))
     name = name_in(sample.get("id"))
     epoch = name_in(sample.get("epoch")) or "1"
     ratings = list[Row]()
@@ -240,7 +232,7 @@ def _number(value: object) -> float | None:
 
 LOG = Export(
     title="a log of Inspect",
-    looks_like=lambda first: is_log(first) or HEADERS[0] in first,
+    looks_like=is_log,
     start=each(read_samples),
     roles=("id", "item", "text", "source", "system", "reference", "rating", "annotator",
            "timestamp", "metadata", "epoch"),

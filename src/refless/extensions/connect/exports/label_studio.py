@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from xml.etree import ElementTree as ET
 
 from refless.data.records import Scale
@@ -26,13 +25,12 @@ from refless.data.tables.exports.format import (
     name_in,
     number_in,
 )
-from refless.data.tables.reading import Row
+from refless.data.tables.reading import Reading, Row
 from refless.files.untrusted import is_file, reading
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 KNOWN = ("id", "rating", "annotator", "timestamp", "data")
-VALUES = ("rating", "number", "choices")  # what one number can be made of
 _MOST_CONFIG = 1 << 20
 _NUMBERED = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\b")
 
@@ -50,7 +48,6 @@ def is_json(first: Mapping[str, object]) -> bool:
 def tasks(about: ReaderRequest) -> Reader:
     """Reads a task: a row for each rating of its annotations."""
     controls = controls_of(about)
-    words = about.reading.rating_map is not None
 
     def read(task: Row) -> Entry | None:
         data = fields_of(task.get("data"))
@@ -61,19 +58,22 @@ def tasks(about: ReaderRequest) -> Reader:
             if at(entry, "was_cancelled") or at(entry, "skipped"):
                 left_out["cancelled annotations"] += 1
                 continue
-            usable = _ratings(items(at(entry, "result")), controls, words=words)
-            left_out["annotations without a rating"] += not usable
             person = at(entry, "completed_by")
             name = name_in(person) or at(person, "email") or name_in(at(person, "id"))
             who = {"annotator": name, "timestamp": at(entry, "created_at")}
-            ratings += [rating | who for rating in usable]
+            results = items(at(entry, "result"))
+            usable = _ratings(results, who, controls, about.reading)
+            left_out["annotations without a rating"] += not usable
+            ratings += usable
         scores = {}
         for entry in items(task.get("predictions")):
             score = number_in(at(entry, "score"))
             if score is not None:
                 scores[str(at(entry, "model_version"))] = score
-        number = {"id": name_in(task["id"])} if "id" in task else {}
-        return Entry(data | {"data": data, "predictions": scores} | number, ratings)
+        record = data | {"data": data, "predictions": scores}
+        if "id" in task:
+            record["id"] = name_in(task["id"])
+        return Entry(record, ratings)
 
     return read
 
@@ -81,7 +81,6 @@ def tasks(about: ReaderRequest) -> Reader:
 def rows_of_annotations(about: ReaderRequest) -> Reader:
     """Reads an annotation of JSON_MIN or CSV; what was rated is told by its form or its name."""
     controls = controls_of(about)
-    words = about.reading.rating_map is not None
     named = {*controls, about.reading.dimension} - {None}
 
     def read(row: Row) -> Entry | None:
@@ -90,54 +89,64 @@ def rows_of_annotations(about: ReaderRequest) -> Reader:
         who = {"annotator": row.get("annotator"), "timestamp": row.get("created_at")}
         for name, cell in row.items():
             values = _values(cell)
-            if values is None and name in named and isinstance(cell, str) and cell:
+            if not values and name in named and isinstance(cell, str) and cell:
                 values = [{"choices": [cell]}]
-            if values is None:
-                continue
-            del record[name]
-            results = [{"from_name": name, "value": entry} for entry in values]
-            ratings += [
-                rating | who for rating in _ratings(results, controls, words=words)
-            ]
+            if values:
+                del record[name]
+                results = [{"from_name": name, "value": value} for value in values]
+                ratings += _ratings(results, who, controls, about.reading)
         if row.get("annotation_id"):  # else a task that nobody has seen
             about.notes.left_out["annotations without a rating"] += not ratings
-        return Entry(record | {"id": name_in(row.get("id"))}, ratings)
+        record["id"] = name_in(row.get("id"))
+        return Entry(record, ratings)
 
     return read
 
 
-def _values(cell: object) -> list[object] | None:
-    """The values that a cell of ratings holds, in CSV as JSON; None for any other cell."""
+def _values(cell: object) -> list[object]:
+    """The values that a cell of ratings holds, in CSV as JSON; none of any other cell."""
     if isinstance(cell, str) and cell[:2] == "[{":
         try:
             cell = json.loads(cell)
         except (ValueError, RecursionError):
-            return None
+            return []
     entries = items(cell)
-    numbers = 0
-    for kind in VALUES[:2]:
-        numbers += sum(number_in(at(entry, kind)) is not None for entry in entries)
-    return entries if numbers == len(entries) > 0 else None
+    are_numbers = all(number_in(_number(entry)) is not None for entry in entries)
+    return entries if are_numbers else []
+
+
+def _number(value: object) -> object:
+    """The stars or the number that a value holds, if it does."""
+    stars = at(value, "rating")
+    return at(value, "number") if stars is None else stars
+
+
+def _choice(value: object) -> str | None:
+    """The word that was chosen; None for none or several."""
+    choices = items(at(value, "choices"))
+    only = choices[0] if len(choices) == 1 else None
+    return only if isinstance(only, str) else None
 
 
 def _ratings(
-    results: Sequence[object], controls: Controls, *, words: bool
+    results: Sequence[object], who: Row, controls: Controls, reading: Reading
 ) -> list[Row]:
     """The ratings of results that are single numbers; or words, if the user has a map for them."""
     ratings: list[Row] = []
     for result in results:
         name = name_in(at(result, "from_name"))
-        values = fields_of(at(result, "value"))
-        kind = next((kind for kind in VALUES if values.get(kind) is not None), None)
-        rating = values.get(kind or "")
-        if kind == "choices":
-            choices = items(rating)
-            single = len(choices) == 1 and isinstance(choices[0], str)
-            rating = choices[0] if single else None
+        value = at(result, "value")
+        rating = _number(value)
+        choice = _choice(value) if rating is None else None
+        if choice is not None:
+            is_word = reading.rating_map is not None
+            rating = (
+                choice
+                if is_word
+                else number_of_choice(choice, controls.get(name or ""))
+            )
         if name is not None and rating is not None:
-            if kind == "choices" and not words:
-                rating = number_of_choice(str(rating), controls.get(name))
-            ratings.append({"rating": rating, "dimension": name})
+            ratings.append({"rating": rating, "dimension": name} | who)
     return ratings
 
 
@@ -170,77 +179,55 @@ def controls_of(about: ReaderRequest) -> Controls:
         UsageError: no such file.
     """
     path = about.reading.label_config
-    dimension = about.reading.dimension
     notes = about.notes
     if path is None:
         if about.reading.scale is None:
             config = called("reading", {"label-config": "FILE.xml"})
-            notes.sentences.append(
+            notes.say(
                 f"the scale is in the labelling configuration: {config} "
                 "(Settings, Labeling Interface, Code)"
             )
         return {}
-    controls = _controls_in(path)
-    if dimension is None and len(controls) == 1:
-        dimension = next(iter(controls))
-    control = controls.get(dimension or "")
-    if control is None:
+    controls = controls_in(tree_in(path), path)
+    dimension = about.dimension(controls)
+    if dimension not in controls:
         return controls
-    notes.scale = control.scale
+    control = controls[dimension]
     if control.scale is not None:
-        low, high = control.scale
-        notes.sentences.append(
-            f"'{dimension}' goes from {low:g} to {high:g}, as {path} says"
-        )
+        notes.take_scale(dimension, control.scale, path)
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
-        notes.sentences.append(
+        notes.say(
             f"choices count in the order of {path}: {order}; else use "
             f"{called('reading', {'rating-map': 'WORD=NUMBER,...'})}"
         )
     return controls
 
 
-def page_in(
-    path: str, names: Sequence[str]
-) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
-    """The rating page of a configuration: fields of a project, the scale, dimensions.
-
-    Args:
-        path: of the configuration; names: of the controls that are asked; without any all are.
+def controls_in(tree: ET.Element, path: str) -> Controls:
+    """The controls of a labelling configuration by name.
 
     Raises:
-        InputError: no such controls, or some that are not alike.
+        InputError: it has none.
     """
-    every = _controls_in(path)
-    controls = {name: every[name] for name in every if name in names or not names}
-    alike = {*controls.values()}
-    control = alike.pop() if len(alike) == 1 else Control(None)
-    if control.scale is None:
-        problem = (
-            "its controls have no scale in common" if controls else "no such control"
-        )
-        remedy = f"name one of {', '.join(every)} with {called('dimension')}"
-        raise InputError(problem, path=path, remedy=remedy)
-    labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
-    title = next((str(tag.get("value")) for tag in _tree_in(path).iter("Header")), "")
-    return {"title": title, "labels": labels}, control.scale, tuple(controls)
-
-
-def _controls_in(path: str) -> Controls:
-    result = {
+    controls = {
         str(entry.get("name")): _control(entry)
-        for entry in _tree_in(path).iter()
-        if entry.tag in _TAGS
+        for entry in tree.iter()
+        if entry.tag in {"Rating", "Number", "Choices"}
     }
-    if not result:
+    if not controls:
         raise InputError(
             "no Rating, Number or Choices in it", path=path, remedy=_REMEDY
         )
-    return result
+    return controls
 
 
-def _tree_in(path: str) -> ET.Element:
+def tree_in(path: str) -> ET.Element:
+    """The labelling configuration in a file.
+
+    Raises:
+        InputError: a file that is none; UsageError: no such file.
+    """
     if not is_file(path):
         raise UsageError(f"{called('reading', {'label-config': path})}: no such file")
     with reading(path), open(path, "rb") as file:  # noqa: PTH123
@@ -255,7 +242,6 @@ def _tree_in(path: str) -> ET.Element:
         raise InputError(f"not XML ({fault})", path=path, remedy=_REMEDY) from fault
 
 
-_TAGS = ("Rating", "Number", "Choices")
 _REMEDY = "save the code of the project's Labeling Interface"
 
 
@@ -265,8 +251,8 @@ def _control(tag: ET.Element) -> Control:
             str(entry.get("alias") or entry.get("value"))
             for entry in tag.iter("Choice")
         )
-        matches = [*filter(None, map(_NUMBERED.match, words))]
-        numbers = [float(match[1]) for match in matches]
+        matches = map(_NUMBERED.match, words)
+        numbers = [float(match[1]) for match in matches if match]
         if numbers and len(numbers) == len(words):
             return Control(_scale(min(numbers), max(numbers)), words)
         return Control(_scale(1.0, float(len(words))), words)

@@ -29,14 +29,13 @@ def read_samples(about: ReaderRequest) -> Reader:
     left_out = about.notes.left_out
     model = path.parent.name or None
     task = path.name.removeprefix("samples_").rpartition("_")[0]
-    chosen: list[object] = []
+    filters: dict[str, object] = {}
 
     def read(row: Row) -> Entry | None:
         way = row.get("filter")
-        if not chosen:
-            chosen.append(way)
-        if way != chosen[0]:
-            left_out[f"outputs of the filter '{way}', not '{chosen[0]}'"] += 1
+        chosen = filters.setdefault("first", way)
+        if way != chosen:
+            left_out[f"outputs of the filter '{way}', not '{chosen}'"] += 1
             return None
         text = at(row, "filtered_resps", 0)
         if not isinstance(text, str):

@@ -30,12 +30,11 @@ def read_task(row: Row, left: Counter[str]) -> Entry | None:
         left["tasks without one choice"] += not is_one
     elif "label" in row:
         rating["dimension"] = row["label"]
-    who = row.get("_annotator_id", row.get("_session_id"))
-    rating["annotator"] = name_in(who)
+    rating["annotator"] = name_in(row.get("_annotator_id", row.get("_session_id")))
     record = {name: cell for name, cell in row.items() if name not in _OF_TASKS}
     record |= fields_of(row.get("meta"))
-    key = row.get("_input_hash", row["_task_hash"])
-    return Entry(record | {"id": name_in(key)}, [rating])
+    record["id"] = name_in(row.get("_input_hash", row["_task_hash"]))
+    return Entry(record, [rating])
 
 
 _OF_TASKS = {"answer", "accept", "options", "label", "meta"}

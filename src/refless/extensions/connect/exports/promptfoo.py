@@ -6,7 +6,7 @@ the result, so scores are read from the other components alone. Each of them has
 a threshold of its own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from refless.data.tables.exports.format import (
     Entry,
@@ -21,7 +21,7 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.reading import Row
+from refless.data.tables.reading import ImportNotes, Row
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
@@ -44,7 +44,6 @@ def is_eval(first: Mapping[str, object]) -> bool:
 def read_results(about: ReaderRequest) -> Reader:
     """Reads a result: the output, its scores by assertion, and what a person said of it."""
     notes = about.notes
-    metrics = set[str]()  # whose own threshold is told
 
     def read(result: Row) -> Entry | None:
         if "results" in result:
@@ -58,15 +57,7 @@ def read_results(about: ReaderRequest) -> Reader:
             return None
         parts = items(at(result, "gradingResult", "componentResults"))
         ratings = _ratings(result, parts)
-        scores: dict[str, object] = {}
-        passes: dict[str, object] = {}
-        for metric, score, passed in _judged(parts):
-            scores.setdefault(metric, score)
-            if score is not None and isinstance(passed, bool):
-                passes.setdefault(metric, float(passed))
-                if passed != (score >= HALF) and metric not in metrics:
-                    metrics.add(metric)
-                    notes.sentences.append(_own_threshold(metric))
+        scores, passes = _scores(parts, notes)
         prompt = at(result, "prompt", "raw")
         variables = fields_of(result.get("vars"))
         number = name_in(result.get("promptIdx")) or ""
@@ -90,11 +81,8 @@ def read_results(about: ReaderRequest) -> Reader:
 
 def _ratings(result: Row, parts: Sequence[object]) -> list[Row]:
     """The ratings that people gave a result: thumbs, else a number that was typed."""
-    ratings: list[Row] = []
-    for part in parts:
-        score = number_in(at(part, "score"))
-        if _kind(part) == HUMAN and score is not None:
-            ratings.append({"rating": score})
+    thumbs = [number_in(at(part, "score")) for part in parts if _kind(part) == HUMAN]
+    ratings: list[Row] = [{"rating": score} for score in thumbs if score is not None]
     graded = result.get("gradingResult")
     score = number_in(at(graded, "score"))
     if at(graded, "reason") == _BY_HAND and score is not None and not ratings:
@@ -102,13 +90,23 @@ def _ratings(result: Row, parts: Sequence[object]) -> list[Row]:
     return ratings
 
 
-def _judged(parts: Sequence[object]) -> Iterator[tuple[str, float | None, object]]:
-    """The metric, the score and the verdict of each assertion that is no person's."""
+def _scores(parts: Sequence[object], notes: ImportNotes) -> tuple[Row, Row]:
+    """Scores, and passes as 1, by metric; of assertions that are no person's."""
+    scores: Row = {}
+    passes: Row = {}
     for part in parts:
         kind = _kind(part)
-        if kind not in {None, HUMAN}:
-            metric = name_in(at(part, "assertion", "metric")) or kind
-            yield str(metric), number_in(at(part, "score")), at(part, "pass")
+        if kind in {None, HUMAN}:
+            continue
+        metric = str(name_in(at(part, "assertion", "metric")) or kind)
+        score = number_in(at(part, "score"))
+        passed = at(part, "pass")
+        scores.setdefault(metric, score)
+        if score is not None and isinstance(passed, bool):
+            passes.setdefault(metric, float(passed))
+            if passed != (score >= HALF):
+                notes.say(_own_threshold(metric))
+    return scores, passes
 
 
 def _kind(part: object) -> str | None:

@@ -41,15 +41,19 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
     ratings: list[Row] = []
     scores: dict[str, object] = {}
     for entry in items(unpacked(row.get("assessments"))):
-        name = name_in(at(entry, "assessment_name"))
+        name = name_in(at(entry, "assessment_name")) or name_in(at(entry, "name"))
         value = at(entry, "feedback", "value")
-        name = name or name_in(at(entry, "name"))
         if name is None or value is None or at(entry, "valid") is False:
             left["assessments that are no feedback, or were overridden"] += 1
         elif at(entry, "source", "source_type") == "HUMAN":
-            who = name_in(at(entry, "source", "source_id"))
-            rating = {"rating": value, "dimension": name, "annotator": who}
-            ratings.append(rating | {"timestamp": at(entry, "create_time")})
+            ratings.append(
+                {
+                    "rating": value,
+                    "dimension": name,
+                    "annotator": name_in(at(entry, "source", "source_id")),
+                    "timestamp": at(entry, "create_time"),
+                }
+            )
         else:
             number = float(value) if isinstance(value, bool) else number_in(value)
             scores[name] = value if isinstance(value, str) else number
@@ -82,12 +86,12 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
         if isinstance(row, InputError):
             yield number, row
             continue
-        names = (
-            row.get("traceId"),
-            at(row, "subject", "traceId"),
-            at(row, "subject", "id"),
+        trace = (
+            name_in(row.get("traceId"))
+            or name_in(at(row, "subject", "traceId"))
+            or name_in(at(row, "subject", "id"))
+            or ""
         )
-        trace = next((name for name in map(name_in, names) if name), "")
         traces.setdefault(trace, (number, []))[1].append(row)
     for trace, (number, scores) in traces.items():
         yield number, {"id": trace, "scored": scores}
@@ -125,11 +129,15 @@ def langfuse_scores(row: Row) -> Entry | InputError:
         except InputError as fault:
             return fault
         if entry.get("source") == "ANNOTATION":
-            who = name_in(entry.get("authorUserId")) or name_in(
-                entry.get("authorUserName")
+            author = name_in(entry.get("authorUserId"))
+            ratings.append(
+                {
+                    "rating": value,
+                    "dimension": name,
+                    "annotator": author or name_in(entry.get("authorUserName")),
+                    "timestamp": entry.get("timestamp"),
+                }
             )
-            rating = {"rating": value, "dimension": name, "annotator": who}
-            ratings.append(rating | {"timestamp": entry.get("timestamp")})
         else:
             scores[name] = value
     return Entry({"id": row["id"], "scores": scores}, ratings)
@@ -156,13 +164,13 @@ def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
         return None
     unread = {*scores, "input", "output"}
     record = {name: cell for name, cell in row.items() if name not in unread}
-    texts = {
+    record |= {
         "text": text,
         "source": said_in(inputs),
         "inputs": inputs,
         "outputs": answer,
     }
-    return Entry(record | texts, [])
+    return Entry(record, [])
 
 
 def _is_numbers(cell: object) -> bool:
