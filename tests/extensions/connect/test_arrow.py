@@ -4,7 +4,6 @@ import os
 import pickle
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,28 +122,28 @@ def test_an_empty_batch(model: Path) -> None:
 def test_columns_are_checked(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a cluster is asked."""
     with bad_usage("no column 'source'; the columns are text, system"):
-        arrow.sendable(model, COLUMNS, ["text", "system"])
+        arrow.estimating(model, COLUMNS, ["text", "system"])
     with bad_usage("a column 'low' already"):
-        arrow.sendable(model, COLUMNS, ["text", "source", "system", "low"])
+        arrow.estimating(model, COLUMNS, ["text", "source", "system", "low"])
     with bad_usage("have sources and the outputs have none"):
-        arrow.sendable(model, Columns(text="text"), ["text"])
+        arrow.estimating(model, Columns(text="text"), ["text"])
     with bad_input("cannot be read"):
-        arrow.sendable(model.parent / "none.safetensors", COLUMNS, ["text"])
+        arrow.estimating(model.parent / "none.safetensors", COLUMNS, ["text"])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
         MissingExtraError, match=r"Arrow needs an extra: .*'\.\[parquet\]'"
     ):
-        arrow.sendable(model, COLUMNS, ["text", "source", "system"])
+        arrow.estimating(model, COLUMNS, ["text", "source", "system"])
 
 
 def test_sent_and_opened(model: Path) -> None:
     """The function travels with the estimator, which a process opens once."""
-    content = arrow.sendable(model, COLUMNS, ["text", "source", "system"])
     given = rows()
-    sent = pickle.dumps(partial(arrow.estimated_by, content, COLUMNS))
+    names = ["text", "source", "system"]
+    sent = pickle.dumps(arrow.estimating(model, COLUMNS, names))
     found = pickle.loads(sent)(pa.RecordBatch.from_pylist(given))
     assert same(found.to_pylist(), wanted(model, given))
-    assert arrow.opened(content) is arrow.opened(model.read_bytes())
+    assert arrow.opened(model.read_bytes()) is arrow.opened(model.read_bytes())
     with bad_input("cannot be read"):
         arrow.opened(b"{}")
 

@@ -5,14 +5,15 @@ A fitted estimator travels as the bytes of its file and is opened once a process
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refless.commands.estimating import estimated_rows
+from refless.commands.parameters import Folder
 from refless.data.tables import Columns, Reading
 from refless.estimators.saved import load
 from refless.files.arrays import ENDING
@@ -30,7 +31,6 @@ ADDED = {  # columns, and the types that Spark and Arrow call them by
     "reason": "string",
     "signature": "string",
 }
-Folder = str | os.PathLike[str]
 
 
 @lru_cache(maxsize=2)
@@ -50,11 +50,6 @@ def opened(content: bytes) -> Estimator:
         return load(path, threads=1)
 
 
-def estimated_by(content: bytes, columns: Columns, batch: Any) -> Any:  # noqa: ANN401 - Arrow
-    """The rows of a record batch or table with estimates, made anywhere: see `estimated`."""
-    return estimated(opened(content), batch, columns)
-
-
 def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noqa: ANN401 - Arrow
     """The rows of a record batch or table, with a column for each of `ADDED`.
 
@@ -64,17 +59,21 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     Args:
         estimator: fitted.
         batch: of pyarrow.
-        columns: what its columns of texts, sources and systems are called; see `sendable`.
+        columns: what its columns of texts, sources and systems are called; see `estimating`.
     """
     import pyarrow as pa
 
-    rows = len(batch)
     added: dict[str, Any] = {name: [] for name in ADDED}
-    if rows:
-        result = _estimates(estimator, batch, columns)
-        added = {"estimate": result.values, "low": result.low, "high": result.high}
-        added |= {"support": result.support, "reason": result.reasons}
-        added["signature"] = [str(estimator.signature())] * rows
+    if len(batch):
+        estimates = _estimates(estimator, batch, columns)
+        added = {
+            "estimate": estimates.values,
+            "low": estimates.low,
+            "high": estimates.high,
+            "support": estimates.support,
+            "reason": estimates.reasons,
+            "signature": [str(estimator.signature())] * len(batch),
+        }
     kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
     arrays = [*batch.columns]
     schema = batch.schema
@@ -85,8 +84,12 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     return type(batch).from_arrays(arrays, schema=schema)
 
 
-def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
-    """The bytes of the file of a fitted estimator, which can estimate rows of these columns.
+def estimating(
+    model: Folder, columns: Columns, names: list[str]
+) -> Callable[[Any], Any]:
+    """A function from batches of these columns to batches with estimates, for any machine.
+
+    It can be pickled: the fitted estimator goes with it.
 
     Args:
         model: the file.
@@ -114,7 +117,11 @@ def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
     cells |= {name: [0.0] for name in scores}
     # it may miss the sources
     _estimates(estimator, pa.table(cells), columns)
-    return Path(model).read_bytes()
+    return partial(_estimated_by, Path(model).read_bytes(), columns)
+
+
+def _estimated_by(content: bytes, columns: Columns, batch: Any) -> Any:  # noqa: ANN401 - Arrow
+    return estimated(opened(content), batch, columns)
 
 
 def _estimates(estimator: Estimator, batch: Any, columns: Columns) -> Estimates:  # noqa: ANN401
@@ -129,8 +136,5 @@ def _estimates(estimator: Estimator, batch: Any, columns: Columns) -> Estimates:
 
 def _named(columns: Columns) -> list[str]:
     """The columns that are named of texts, sources and systems."""
-    return [
-        name
-        for name in (columns.text, columns.source, columns.system)
-        if name is not None
-    ]
+    names = (columns.text, columns.source, columns.system)
+    return [name for name in names if name is not None]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Makes the marker known."""
-    line = (
-        "refless(baseline, margin, ...): what the fixture refless gives to refless.gate"
+    config.addinivalue_line(
+        "markers",
+        "refless(baseline, margin, ...): what the fixture refless gives to refless.gate",
     )
-    config.addinivalue_line("markers", line)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def refless(request: pytest.FixtureRequest) -> Callable[..., GateResult]:
     def ask(outputs: Any, **options: Any) -> GateResult:  # noqa: ANN401 - as of gate
         from refless.commands.gate.run import gate
 
-        result = gate(outputs, **{**defaults, **options})
+        result = gate(outputs, **(defaults | options))
         if result.gate.verdict == "failed":
             pytest.fail(result.sentence, pytrace=False)
         if result.gate.verdict == "undecided":

@@ -1,10 +1,10 @@
 """Estimates of a Ray data set's rows, on every core of a cluster."""
 
-from functools import partial
 from typing import Any
 
+from refless.commands.parameters import Folder
 from refless.data.tables import Columns
-from refless.extensions.connect.arrow import Folder, estimated_by, sendable
+from refless.extensions.connect.arrow import estimating
 
 BATCH = 4_096  # rows of a batch
 
@@ -26,6 +26,8 @@ def score(
         UsageError, InputError: a column that is not there, no fitted estimator.
     """
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    content = sendable(model, columns, [*data.schema().names])
-    function = partial(estimated_by, content, columns)
-    return data.map_batches(function, batch_size=BATCH, batch_format="pyarrow")
+    return data.map_batches(
+        estimating(model, columns, [*data.schema().names]),
+        batch_size=BATCH,
+        batch_format="pyarrow",
+    )

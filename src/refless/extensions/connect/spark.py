@@ -1,11 +1,12 @@
 """Estimates of a Spark data frame's rows, on every machine of a cluster."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from refless.commands.parameters import Folder
 from refless.data.tables import Columns
-from refless.extensions.connect.arrow import ADDED, Folder, estimated_by, sendable
+from refless.extensions.connect.arrow import ADDED, estimating
 
 
 def score(
@@ -38,16 +39,14 @@ def score(
     from pyspark.sql.types import StructType
 
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    content = sendable(model, columns, frame.columns)
+    function = estimating(model, columns, frame.columns)
     schema = StructType.fromJson(frame.schema.jsonValue())
     for added, kind in ADDED.items():
         schema = schema.add(added, kind)
-    return frame.mapInArrow(partial(_estimates, content, columns), schema)
+    return frame.mapInArrow(partial(_estimates, function), schema)
 
 
-def _estimates(
-    content: bytes, columns: Columns, batches: Iterable[Any]
-) -> Iterator[Any]:
+def _estimates(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
     """The batches of a partition with estimates."""
     for batch in batches:
-        yield estimated_by(content, columns, batch)
+        yield function(batch)

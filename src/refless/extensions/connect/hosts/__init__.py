@@ -6,7 +6,6 @@ Each module imports its tool, and is imported by nothing but it. All of them ask
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ from refless.registry.errors import UsageError
 from refless.report.wording import with_interval
 
 if TYPE_CHECKING:
+    from refless.commands.parameters import Folder
     from refless.estimators import Estimator
 
-Folder = str | os.PathLike[str]
 # tools ask from many threads; an estimator answers one at a time
 _ASKING = threading.Lock()
 
@@ -60,13 +59,13 @@ class Judged:
 
     def details(self) -> dict[str, Any]:
         """The details beside the number; undefined numbers are None."""
-        low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
-        details = {
+        return {
+            "low": None if math.isnan(self.low) else self.low,
+            "high": None if math.isnan(self.high) else self.high,
             "reason": self.reason,
             "support": self.support,
             "signature": self.signature,
         }
-        return {"low": low, "high": high, **details}
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
@@ -80,25 +79,22 @@ def judged(model: Folder, text: str, source: str | None = None) -> Judged:
         InputError: no fitted estimator there, or a damaged one.
         UsageError: an estimator that reads sources and no source, or scores of others.
     """
+    path = Path(model).absolute()
+    changed = path.stat().st_mtime if path.exists() else 0.0
+    output = {"text": [text], "system": [""]}  # its system is unknown
+    if source is not None:
+        output["source"] = [source]
     with _ASKING:
-        estimator = _opened(str(Path(model).absolute()), _changed(model))
-        _check_scores(estimator)
-        output = {"text": [text], "system": [""]}  # its system is unknown
-        if source is not None:
-            output["source"] = [source]
+        estimator = _opened(path, changed)
         estimates = estimator.estimate(output)
-        (value,) = estimates.values.tolist()
-        (low,) = estimates.low.tolist()
-        (high,) = estimates.high.tolist()
-        (support,) = estimates.support.tolist()
-        return Judged(
-            value=value,
-            low=low,
-            high=high,
-            reason=estimates.reasons[0],
-            support=support,
-            signature=str(estimator.signature()),
-        )
+    return Judged(
+        value=float(estimates.values[0]),
+        low=float(estimates.low[0]),
+        high=float(estimates.high[0]),
+        reason=estimates.reasons[0],
+        support=int(estimates.support[0]),
+        signature=str(estimator.signature()),
+    )
 
 
 def text_in(fields: object, name: str | None) -> str | None:
@@ -113,30 +109,22 @@ def text_in(fields: object, name: str | None) -> str | None:
     if name is None:
         values = [*fields.values()]
         return values[0] if len(values) == 1 and isinstance(values[0], str) else None
-    if not isinstance(fields.get(name), str):
-        names = ", ".join(map(str, fields)) or "none"
-        raise UsageError(f"no text in a field '{name}'; there are {names}")
-    result: str = fields[name]
-    return result
+    text = fields.get(name)
+    if isinstance(text, str):
+        return text
+    names = ", ".join(map(str, fields)) or "none"
+    raise UsageError(f"no text in a field '{name}'; there are {names}")
 
 
 @lru_cache(maxsize=4)
-def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened again when it has
+def _opened(model: Path, changed: float) -> Estimator:  # noqa: ARG001 - opened again when it has
     from refless.estimators.saved import load
 
-    return load(model, threads=1)
-
-
-def _changed(model: Folder) -> float:
-    """The time at which the file was last written; 0 if there is none."""
-    path = Path(model)
-    return path.stat().st_mtime if path.exists() else 0.0
-
-
-def _check_scores(estimator: Estimator) -> None:
+    estimator = load(model, threads=1)
     names = estimator.rated.score_names
     if names and estimator.without_scores() is not None:
         raise UsageError(
             f"this estimator reads scores of others ({', '.join(names)}), which outputs do not "
             f"have here; fit one without {called('score_column')}"
         )
+    return estimator

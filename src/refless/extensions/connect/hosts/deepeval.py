@@ -6,7 +6,8 @@ from deepeval.evaluate.types import EvaluationResult
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
-from refless.extensions.connect.hosts import Folder, judged
+from refless.commands.parameters import Folder
+from refless.extensions.connect.hosts import judged
 from refless.extensions.connect.hosts.gates import by_item
 
 

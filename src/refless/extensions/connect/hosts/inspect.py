@@ -35,19 +35,14 @@ def refless(model: str, use_source: bool = True) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - nothing is compared
         answer = state.output.completion
         result = judged(model, answer, state.input_text if use_source else None)
-        if not result.known:
-            return Score.unscored(
-                reason=result.reason,
-                answer=answer,
-                explanation=result.said,
-                metadata=result.details(),
-            )
-        return Score(
-            value=result.value,
-            answer=answer,
-            explanation=result.said,
-            metadata=result.details(),
-        )
+        shown = {
+            "answer": answer,
+            "explanation": result.said,
+            "metadata": result.details(),
+        }
+        if result.known:
+            return Score(value=result.value, **shown)
+        return Score.unscored(reason=result.reason, **shown)
 
     return score
 
@@ -84,7 +79,7 @@ def refless_gate(baseline: str, scorer_name: str, margin: float = 0.0) -> Metric
         (measure,) = result.measures
         low, high = result.interval
         return {
-            "gate": NUMBERS[result.gate.verdict or "undecided"],
+            "gate": NUMBERS[result.gate.verdict],
             "difference": measure.answer.value,
             "low": low,
             "high": high,

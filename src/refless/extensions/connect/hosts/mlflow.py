@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mlflow.entities import Feedback
 from mlflow.genai.scorers import scorer
 
-from refless.extensions.connect.hosts import Folder, judged, text_in
+from refless.commands.parameters import Folder
+from refless.extensions.connect.hosts import judged, text_in
 from refless.extensions.connect.hosts.gates import by_item
 
 
@@ -24,7 +24,7 @@ def refless_scorer(
     name: str = "refless",
     source: str | None = None,
     answer: str | None = None,
-) -> Callable[..., Any]:
+) -> Any:  # noqa: ANN401 - a scorer of MLflow
     """A scorer that estimates the human rating of outputs.
 
     An output without an estimate has feedback without a value, and the reason.
@@ -39,13 +39,11 @@ def refless_scorer(
     @scorer(name=name)
     def estimated(*, inputs: object, outputs: object) -> Feedback:
         result = judged(model, text_in(outputs, answer) or "", text_in(inputs, source))
-        details = {key: str(value) for key, value in result.details().items()}
         return Feedback(
             name=name,
             value=result.value if result.known else None,
             rationale=result.said,
-            metadata=details,
+            metadata={key: str(value) for key, value in result.details().items()},
         )
 
-    estimating: Callable[..., Any] = estimated
-    return estimating
+    return estimated

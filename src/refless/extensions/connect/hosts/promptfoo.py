@@ -43,15 +43,16 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
             "reason": result.said,
             "named_scores": {"refless_coverage": 0.0},
         }
-    least = float(config.get("min", float("-inf")))
-    passed = result.value >= least
-    side = ""
+    passed = True
+    reason = result.said
     if "min" in config:
+        least = float(config["min"])
+        passed = result.value >= least
         negation = "not " if passed else ""
-        side = f"; {negation}below {least:g}"
+        reason += f"; {negation}below {least:g}"
     return {
         "pass": passed,
         "score": result.value,
-        "reason": f"{result.said}{side}",
+        "reason": reason,
         "named_scores": {"refless": result.value, "refless_coverage": 1.0},
     }

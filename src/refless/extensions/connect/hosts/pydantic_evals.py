@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_evals.evaluators import ReportEvaluator, ReportEvaluatorContext
@@ -37,7 +37,7 @@ class ReflessGate(ReportEvaluator[Any, Any, Any]):
     """
 
     score: str
-    baseline: dict[str, list[float]] = field(default_factory=dict)
+    baseline: dict[str, list[float]]
     margin: float = 0.0
 
     def evaluate(self, ctx: ReportEvaluatorContext[Any, Any, Any]) -> ScalarResult:
