@@ -18,9 +18,8 @@ from refless.estimators.gp import GaussianProcess
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.report.document import Figure
-from refless.report.templates import drawing
 
-PICTURE = Figure(svg=drawing("chart.svg"), caption="")
+PICTURE = Figure(template="chart.svg", values={}, caption="")
 
 
 def pool_of(rows: list[dict[str, Any]], *scores: str) -> RatedPool:

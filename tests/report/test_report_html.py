@@ -19,7 +19,8 @@ from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.report import html
-from refless.report.document import Document, Figure, Section, Table
+from refless.report.charts import row_chart
+from refless.report.document import Document, Section, Table
 from refless.report.html import LETTERS, as_html
 from refless.stats.intervals import UNDEFINED, of_best
 
@@ -359,9 +360,7 @@ def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def test_figures_without_data_are_not_offered_a_table() -> None:
     """A drawing alone, in a page without texts."""
-    section = Section(
-        title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),)
-    )
+    section = Section(title="One", figures=(row_chart([], "x", "a", "drawn"),))
     text = as_html(
         Document(title="t", verdict="v", sections=(section,), signatures=("s",))
     )

@@ -13,9 +13,15 @@ from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.own import own_estimator
 from refless.registry.arrays import IntArray
 from refless.registry.from_file import own_thing
+from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 
 DEFAULT = "gp"
+NAMES = {
+    "bleu-neighbors": "BLEU Neighbors",
+    "gp": "the Gaussian process",
+    "ratpred": "RatPred",
+}
 E = TypeVar("E", bound="Estimator")
 
 
@@ -71,6 +77,15 @@ def by_title(candidates: Sequence[E], *, scores: bool) -> dict[str, E]:
 def named(estimator: Estimator) -> str:
     """Its specification without threads, on which no number depends."""
     return spec_of(estimator.clone().set_known(threads=None), ESTIMATORS)
+
+
+def estimator_name(signature: Signature) -> str:
+    """An estimator's name for people, with its kernel where that is not BLEU*."""
+    name = NAMES.get(signature.name, signature.name)
+    if ",score " in (signature.get("k") or ""):
+        name += " + scores"
+    kernel = signature.get("kernel") or "bleu*"
+    return name if kernel == "bleu*" else f"{name} with {kernel}"
 
 
 @contextmanager

@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 from refless.data.records import Estimates
 from refless.report.document import Section, Table
 from refless.report.export import Cell
-from refless.report.wording import REASONS, percent, with_intervals
+from refless.report.wording import percent, with_intervals
+
+REASONS = {
+    "empty": "the text is empty",
+    "too-short": "fewer tokens than the highest n-gram order",
+    "too-few": "too few rated texts; of bleu-neighbors too few that are similar (min_neighbors)",
+    "too-many": "a larger share of the rated texts is similar than max_fraction allows",
+    "too-uncertain": "its standard deviation is larger than asked for",
+    "bad-row": "the row could not be read",
+}
 
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:

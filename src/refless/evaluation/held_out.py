@@ -10,9 +10,10 @@ import numpy as np
 
 from refless.data.records import Predictions
 from refless.registry.arrays import FloatArray, IntArray, codes
+from refless.report.wording import with_interval
 from refless.stats.correlation import is_constant
 from refless.stats.intervals import Interval
-from refless.stats.measures import MEASURES, WEIGHTED
+from refless.stats.measures import ERRORS, MEASURES, WEIGHTED
 from refless.stats.resampling import RESAMPLES, bootstrap
 
 FEW = 15  # texts, of which five folds hold three each
@@ -56,6 +57,13 @@ class Agreement:
         """The 95 % interval of a measure, by its name."""
         ends: Interval = getattr(self, f"{measure}_interval")
         return ends
+
+
+def measured(agreement: Any, measure: str) -> str:  # noqa: ANN401 - or its errors in a scale
+    """A measure of an agreement with its interval, as people read it."""
+    value = getattr(agreement, measure)
+    interval = getattr(agreement, f"{measure}_interval")
+    return with_interval(value, interval, 4 if measure in ERRORS else 3)
 
 
 def agreement(

@@ -20,7 +20,7 @@ from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.plural import counted
 from refless.report.document import State
-from refless.report.states import reaches
+from refless.report.result import reaches
 from refless.report.wording import ONE_RATER, number
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
-from refless.report.templates import Drawing
+from refless.report.templates import rendered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +37,25 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A chart with its data.
+    """A chart with its data; `charts` and `pictures` make it.
 
     Attributes:
-        svg: the drawing, as safe SVG (`charts` makes it).
+        template: the drawing's file name; values: what fills it in.
         caption: what it shows, and how to read it.
         table: its data; None where a table of the page holds it.
         keys: the legend.
     """
 
-    svg: Drawing
+    template: str
+    values: dict[str, object]
     caption: str
     table: Table | None = None
     keys: tuple[Key, ...] = ()
+
+    @property
+    def svg(self) -> str:
+        """The drawing as safe SVG, made when a page shows it: text and JSON need none."""
+        return rendered("refless.report", self.template, **self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +112,10 @@ class Card:
     figures: tuple[Figure, ...] = ()
 
     @property
-    def remarks(self) -> list[str]:
-        """The ratings that would decide it, and what it is not for, a sentence each."""
-        named = {"More ratings": self.further, "Not for": self.unfit}
-        return [f"{title}: {said}" for title, said in named.items() if said]
+    def remarks(self) -> dict[str, str]:
+        """The ratings that would decide it, and what it is not for, by their titles."""
+        remarks = {"More ratings": self.further, "Not for": self.unfit}
+        return {title: remark for title, remark in remarks.items() if remark}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,15 +206,15 @@ def plain(document: Document) -> Iterable[Section]:
     Figures are left out, and sections of nothing else.
     """
     cards = document.cards
-    sections = [
-        *filter(lambda section: section.lines or section.table, document.sections)
-    ]
+    sections = [part for part in document.sections if part.lines or part.table]
     notes = [Section(lines=document.notes)] if document.notes else []
-    yield from (section for section in sections if section.warning)
+    yield from (part for part in sections if part.warning)
     if document.verdict:
         yield Section(lines=(document.verdict,))
     if len(cards) == 1:
-        yield from _opening(cards[0])
+        yield Section(lines=(cards[0].answer,))
+        if cards[0].rests:
+            yield Section(lines=(cards[0].rests,))
     if not cards:
         yield from notes
     yield from (part for part in sections if not (part.warning or part.folded))
@@ -220,16 +226,8 @@ def plain(document: Document) -> Iterable[Section]:
     yield from (replace(part, folded=False) for part in sections if part.folded)
     if cards:
         yield from notes
-    yield from (
-        Section(lines=(f"signature: {signature}",)) for signature in document.signatures
-    )
-
-
-def _opening(card: Card) -> Iterable[Section]:
-    """The answer to the one question, and what it rests on."""
-    yield Section(lines=(card.answer,))
-    if card.rests:
-        yield Section(lines=(card.rests,))
+    for signature in document.signatures:
+        yield Section(lines=(f"signature: {signature}",))
 
 
 def _answers(cards: Iterable[Card]) -> Section:
@@ -242,4 +240,5 @@ def _answers(cards: Iterable[Card]) -> Section:
 def _advice(card: Card, lead: str) -> Section:
     """The line on what to do now, with the command that does it, and the card's remarks."""
     command = (f"  {card.command}",) if card.command else ()
-    return Section(lines=(f"{lead}: {card.advice}", *command, *card.remarks))
+    remarks = [f"{title}: {remark}" for title, remark in card.remarks.items()]
+    return Section(lines=(f"{lead}: {card.advice}", *command, *remarks))

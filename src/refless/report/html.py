@@ -25,11 +25,13 @@ def as_html(document: Document) -> str:
     """The whole file."""
     style = _resource("report.css")
     script = ""
+    rows: list[dict[str, object]] = []
     if document.cards:
         style += _resource("cards.css")
     if document.outputs is not None:
         style += _resource("outputs.css")
         script = _resource("outputs.js")
+        rows = _rows_of(document.outputs)
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -42,12 +44,12 @@ def as_html(document: Document) -> str:
         style=style,
         script=script,
         policy=policy,
-        table_data=_table_data(document.outputs),
+        rows=rows,
         place=count(1).__next__,
     )
 
 
-def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
+def as_fragment(document: Document, notes: Sequence[str]) -> str:
     """The document for a notebook: its cards in a style of their own, all else folded away.
 
     Without cards it is text and tables, without any style.
@@ -72,40 +74,24 @@ def _scoped(style: str) -> str:
     return f".refless {{\n{inside}\n{IN_A_NOTEBOOK}\n}}"
 
 
-def _table_data(outputs: SideBySide | None) -> dict[str, object]:
+def _rows_of(outputs: SideBySide) -> list[dict[str, object]]:
     """The rows of outputs as the page's script reads them; texts are cut where they fill a page."""
-    if outputs is None:
-        return {}
     n_texts = len(outputs.items) * (1 + len(outputs.systems))
     longest = max(SHORTEST, LETTERS // max(n_texts, 1))
-    rows = [
-        {"item": readable(item[:longest]), "answers": _as_lists(answers, longest)}
-        for item, answers in zip(outputs.items, outputs.answers, strict=True)
-    ]
-    return {
-        "systems": outputs.systems,
-        "judge": outputs.judge,
-        "apart": outputs.apart,
-        "percent": outputs.percent,
-        "estimates": outputs.has("estimate"),
-        "rated": outputs.has("people"),
-        "rows": rows,
-    }
+    rows = []
+    for item, answers in zip(outputs.items, outputs.answers, strict=True):
+        shown = [_as_list(answer, longest) for answer in answers]
+        rows.append({"item": readable(item[:longest]), "answers": shown})
+    return rows
 
 
-def _as_lists(
-    answers: Iterable[OutputShown | None], longest: int
-) -> list[list[object] | None]:
-    """Text, rating, score, estimate and reason of each; None of a version without an answer."""
-    lists: list[list[object] | None] = []
-    for answer in answers:
-        if answer is None:
-            lists.append(None)
-        else:
-            text = readable(answer.text[:longest])
-            why = readable(answer.why[:longest])
-            lists.append([text, answer.people, answer.judge, answer.estimate, why])
-    return lists
+def _as_list(answer: OutputShown | None, longest: int) -> list[object] | None:
+    """Text, rating, score, estimate and reason; None of a version without an answer."""
+    if answer is None:
+        return None
+    text = readable(answer.text[:longest])
+    why = readable(answer.why[:longest])
+    return [text, answer.people, answer.judge, answer.estimate, why]
 
 
 def _resource(name: str) -> str:

@@ -9,17 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 from refless.registry.plural import counted
 from refless.report.document import Figure
 from refless.report.plot import Axis, axis_over
-from refless.report.templates import drawing
 from refless.report.wording import labels, number, percent
 from refless.stats.intervals import Interval
 
-LEFT = 40  # of a plot, in units of the drawing
-RIGHT = 320
-HIGHEST = 12  # dots above each other; more become bars
 MOST_LEVELS = 7  # of a grid
 BINS = 5  # of scores that have more
 NAME = 16  # letters of a version
@@ -27,18 +24,12 @@ MOST_DOTS = 1_500
 EVEN = 0.5  # of choices
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pile:
+class Pile(NamedTuple):
     """Items with one difference: the place on the axis, how many, and whose they are."""
 
     at: float
-    count: int
+    size: int
     style: str
-
-
-def across(axis: Axis, value: float) -> float:
-    """The place of a value on an axis, in units of the drawing."""
-    return round(LEFT + axis.share(value) * (RIGHT - LEFT), 1)
 
 
 def difference_picture(
@@ -64,7 +55,6 @@ def difference_picture(
     top = _around_zero([value, *interval, bar], "")
     below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
     ends = f"from {number(interval[0])} to {number(interval[1])}"
-    items = counted(len(differences), "item")
     allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(
         top,
@@ -80,7 +70,8 @@ def difference_picture(
         bar=bar,
         label=f"{new} minus {old}: {number(value)}, 95 % interval {ends}",
         caption=f"{allowed}Bar: where the average difference lies, with 95 % confidence. Below, "
-        f"on a scale of its own: {items} of both, {new} better to the right.",
+        f"on a scale of its own: {counted(len(differences), 'item')} of both, {new} better to the "
+        "right.",
     )
 
 
@@ -102,8 +93,7 @@ def preference_picture(
         state: of the card; unit: the noun for what shares are of.
     """
     old, new = _short(names)
-    ends = (0.0, EVEN, 1.0)
-    top = Axis(label="", low=0.0, high=1.0, ticks=ends, step=EVEN)
+    top = Axis(label="", low=0.0, high=1.0, ticks=(0.0, EVEN, 1.0), step=EVEN)
     below = replace(top, label=f"{unit} by {unit}: share that prefers {new}")
     return _two_sided(
         top,
@@ -148,20 +138,16 @@ def _two_sided(
         caption: the words below; shown: what else the drawing needs.
     """
     piles = _piles(below, values)
-    tallest = max((pile.count for pile in piles), default=0)
-    svg = drawing(
-        "difference.svg",
-        top=top,
-        below=below,
-        across=across,
-        value=value,
-        interval=interval,
-        piles=piles,
-        per_dot=tallest <= HIGHEST,
-        tallest=max(tallest, 1),
-        **shown,
-    )
-    return Figure(svg=svg, caption=caption)
+    tallest = max((pile.size for pile in piles), default=0)
+    shown |= {
+        "top": top,
+        "below": below,
+        "value": value,
+        "interval": interval,
+        "piles": piles,
+        "tallest": tallest,
+    }
+    return Figure(template="difference.svg", values=shown, caption=caption)
 
 
 def _around_zero(values: Sequence[float], label: str) -> Axis:
@@ -169,8 +155,7 @@ def _around_zero(values: Sequence[float], label: str) -> Axis:
     finite = [abs(value) for value in values if math.isfinite(value)]
     reach = max(finite, default=1.0) or 1.0
     wide = axis_over([-reach, reach], label)
-    end = max(-wide.low, wide.high)
-    return Axis(label=label, low=-end, high=end, ticks=(-end, 0.0, end), step=wide.step)
+    return replace(wide, ticks=(wide.low, 0.0, wide.high))
 
 
 def _piles(axis: Axis, differences: Sequence[float]) -> list[Pile]:
@@ -183,8 +168,8 @@ def _piles(axis: Axis, differences: Sequence[float]) -> list[Pile]:
         style = "same"
         if place:
             style = "new" if place > 0 else "old"
-        at = across(axis, middle + place * step)
-        piles.append(Pile(at=at, count=count, style=style))
+        at = axis.across(middle + place * step)
+        piles.append(Pile(at, count, style))
     return piles
 
 
@@ -208,7 +193,7 @@ def judge_picture(
     """A grid of a judge's scores against people's ratings, with the number of texts in each cell.
 
     Args:
-        name: of the judge; people, judge: [n] of the same texts.
+        name: of the judge; people, judge: [n > 0] of the same texts.
         of_verdicts: whether both are passes and fails.
         beside: the words at the side; counts: what cells count.
     """
@@ -220,39 +205,38 @@ def judge_picture(
     )
     words = {0.0: "fail", 1.0: "pass"} if of_verdicts else {}
     same = of_people == of_judge
-    agreeing = sum(count for (x, y), count in cells.items() if same and x == y)
-    share = percent(agreeing / len(people)) if people else "-"
     caption = f"{counts}: {len(people):,}."
     if of_verdicts and {*people} - {*words}:
         caption += " What most people say of an output counts here."
     if same:
+        agreeing = sum(count for (x, y), count in cells.items() if x == y)
+        share = percent(agreeing / len(people))
         caption += f" Outlined: the same from both, {share} of them."
-    svg = drawing(
-        "grid.svg",
-        name=labels([name], NAME + 8, "…")[name],
-        columns=[words.get(level, f"{level:.3g}") for level in of_judge],
-        rows=[words.get(level, f"{level:.3g}") for level in of_people],
-        cells=cells,
-        most=max(cells.values(), default=1),
-        same=same,
-        beside=beside,
-        label=f"{name} beside what {beside}: {caption}",
-    )
-    return Figure(svg=svg, caption=caption)
+    shown = {
+        "name": labels([name], NAME + 8, "…")[name],
+        "columns": [words.get(level, f"{level:.3g}") for level in of_judge],
+        "rows": [words.get(level, f"{level:.3g}") for level in of_people],
+        "cells": cells,
+        "most": max(cells.values()),
+        "same": same,
+        "beside": beside,
+        "label": f"{name} beside what {beside}: {caption}",
+    }
+    return Figure(template="grid.svg", values=shown, caption=caption)
 
 
 def _within(values: Sequence[float], levels: Sequence[float]) -> bool:
     """Whether values lie inside some levels and spread over half of them at least."""
-    low = min(values, default=0.0)
-    high = max(values, default=0.0)
+    low = min(values)
+    high = max(values)
     wide = levels[-1] - levels[0]
     return levels[0] <= low and high <= levels[-1] and high - low >= wide / 2
 
 
 def _levels(values: Sequence[float]) -> list[float]:
     """The different values, whole ones between them too; of many the middles of five bins."""
-    low = min(values, default=0.0)
-    high = max(values, default=1.0)
+    low = min(values)
+    high = max(values)
     whole = [float(k) for k in range(math.floor(low), math.ceil(high) + 1)]
     if high - low >= 1 and len(whole) <= MOST_LEVELS:
         return whole
@@ -295,18 +279,16 @@ def calibration_picture(
     stride = 1 + len(dots) // MOST_DOTS
     ends = chain.from_iterable((point.at, *point.interval) for point in points)
     axis = axis_over([*chain.from_iterable(dots), *ends], across_label)
-    svg = drawing(
-        "calibration.svg",
-        axis=axis,
-        across=across,
-        points=points,
-        dots=sorted(dots)[::stride],
-        average=average,
-        axis_text=_axis_text,
-        upwards=upwards,
-        label=f"{across_label}, against {upwards}",
-    )
-    return Figure(svg=svg, caption=caption)
+    shown = {
+        "axis": axis,
+        "points": points,
+        "dots": sorted(dots)[::stride],
+        "average": average,
+        "number": number,
+        "upwards": upwards,
+        "label": f"{across_label}, against {upwards}",
+    }
+    return Figure(template="calibration.svg", values=shown, caption=caption)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,17 +309,11 @@ def bars_picture(bars: Sequence[Bar], title: str, caption: str) -> Figure:
     """
     most = max(max(bar.share, bar.chance) for bar in bars)
     said = ", ".join(f"{bar.name} {percent(bar.share)}" for bar in bars)
-    svg = drawing(
-        "bars.svg",
-        bars=bars,
-        title=title,
-        most=most,
-        percent=percent,
-        label=f"{title}: {said}",
-    )
-    return Figure(svg=svg, caption=caption)
-
-
-def _axis_text(value: float) -> str:
-    """A number at an axis."""
-    return number(value, 2)
+    shown = {
+        "bars": bars,
+        "title": title,
+        "most": most,
+        "percent": percent,
+        "label": f"{title}: {said}",
+    }
+    return Figure(template="bars.svg", values=shown, caption=caption)

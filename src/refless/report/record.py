@@ -14,10 +14,14 @@ from msgspec import Meta
 
 from refless.registry.signature import Signature
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Count = Annotated[int, Meta(ge=0)]
-SAYS = "Everything that can change a number, as key:value joined by |."
-Signed = Annotated[str, Meta(description=SAYS, pattern=r"^[^|:]+(\|[^|:]+:[^|]*)+$")]
+Signed = Annotated[
+    str,
+    Meta(
+        description="Everything that can change a number, as key:value joined by |.",
+        pattern=r"^[^|:]+(\|[^|:]+:[^|]*)+$",
+    ),
+]
 T = TypeVar("T")
 
 
@@ -45,7 +49,10 @@ def record(kind: type[T], *sources: object, **values: object) -> T:
 
 def schema_of(kind: type) -> dict[str, Any]:
     """The JSON Schema of a record: every name is there, no other is, undefined numbers are null."""
-    return {"$schema": DRAFT, **_strict(msgspec.json.schema(kind))}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_strict(msgspec.json.schema(kind)),
+    }
 
 
 def _strict(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
@@ -63,6 +70,6 @@ def _strict(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         strict["description"] = cleandoc(strict["description"])
     if strict.get("type") == "number":
         strict["type"] = ["number", "null"]
-    if "properties" in strict and strict.get("type") == "object":
+    if "properties" in strict:
         strict |= {"required": [*strict["properties"]], "additionalProperties": False}
     return strict

@@ -13,7 +13,7 @@ from refless.files.untrusted import is_folder
 from refless.files.writing import write_atomic
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature
-from refless.report.document import Document, shortened
+from refless.report.document import Document, State, shortened
 from refless.report.export import Rows, as_csv, as_json, as_jsonl, as_parquet
 from refless.report.html import as_fragment, as_html
 from refless.report.record import Record, record, schema_of
@@ -22,6 +22,7 @@ from refless.report.tools import check_tool, tool_in
 from refless.report.tools.junit import junit
 
 Gated = Literal["passed", "failed", "undecided"]
+STATES: dict[str, State] = {"passed": "yes", "failed": "no", "undecided": "open"}
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 
@@ -56,6 +57,11 @@ def decided(interval: tuple[float, float], sign: str, bar: float) -> Gated:
     if low >= bar:
         return "passed"
     return "failed" if high < bar else "undecided"
+
+
+def reaches(interval: tuple[float, float], bar: float) -> State:
+    """Whether a number is to be taken to reach a bar, as a card says it."""
+    return STATES[decided(interval, ">=", bar)]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -161,15 +167,15 @@ class Result:
             UsageError: another ending, or no such folder; a tool that there is nothing for.
         """
         tool, place = tool_in(path)
-        if tool is None:
-            ending = ending_of(place)
-            if ending == "parquet":
-                write_atomic(place, as_parquet(self.rows()))
-            else:
-                write_atomic(place, self.content(ending, csv_safe=csv_safe))
-            return
-        check_tool(tool, self.json().command)
-        write_atomic(place, self.exported(tool))
+        content: str | bytes
+        if tool is not None:
+            check_tool(tool, self.json().command)
+            content = self.exported(tool)
+        elif (ending := ending_of(place)) == "parquet":
+            content = as_parquet(self.rows())
+        else:
+            content = self.content(ending, csv_safe=csv_safe)
+        write_atomic(place, content)
 
     def exported(self, tool: str) -> str:  # noqa: ARG002 - those that have others say so
         """The file that another tool reads; of JUnit the gate as a test case."""

@@ -1,7 +1,6 @@
 """Templates of reports and of pages: jinja2, which escapes whatever it is given."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -10,26 +9,6 @@ from typing import Any
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A drawing of this room, made when a page shows it: text and JSON need none.
-
-    Attributes:
-        template: file name; values: what fills it in.
-    """
-
-    template: str
-    values: dict[str, object]
-
-    def __str__(self) -> str:
-        return rendered("refless.report", self.template, **self.values)
-
-
-def drawing(template: str, **values: object) -> Drawing:
-    """A drawing of this room, to be filled in with these values."""
-    return Drawing(template, values)
 
 
 def rendered(package: str, template: str, **values: object) -> str:

@@ -31,9 +31,9 @@ def _printable(document: Document) -> Iterator[Section]:
     for section in plain(document):
         table = section.table
         if table is not None:
-            rows = tuple(_cells(row) for row in table.rows)
+            rows = tuple(map(_cells, table.rows))
             table = replace(table, header=_cells(table.header), rows=rows)
-        (title,) = _cells((section.title,))
+        title = printable(section.title, keep="\n")
         yield replace(section, title=title, lines=_cells(section.lines), table=table)
 
 
@@ -82,15 +82,15 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
         warned = section.warning and not _copied(line)
         console.print(line, style="yellow" if warned else None, soft_wrap=_copied(line))
     if section.table is not None:
+        cells = section.table
         table = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
         )
-        columns = zip(section.table.header, section.table.flush_right, strict=True)
-        for name, numeric in columns:
+        for name, numeric in zip(cells.header, cells.flush_right, strict=True):
             table.add_column(
                 name, justify="right" if numeric else "left", no_wrap=numeric
             )
-        for row in section.table.rows:
+        for row in cells.rows:
             table.add_row(*row)
         console.print(table)
     console.print()

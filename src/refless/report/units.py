@@ -28,12 +28,6 @@ class RatingUnits:
         """A mean: `56 %`, or `3.4`."""
         return f"{100 * value:.0f} %" if self.percent else number(value, 2)
 
-    def rates(self, first: float, second: float) -> list[str]:
-        """Two rates; with a decimal where whole percents do not give their difference."""
-        apart = round(100 * first) - round(100 * second)
-        is_whole = apart == round(100 * (first - second))
-        return [f"{100 * rate:.{0 if is_whole else 1}f} %" for rate in (first, second)]
-
     def size(self, value: float) -> str:
         """A difference without its sign: `14 percentage points`, or `0.22 points`."""
         return f"{self._digits(abs(value))[0]} {self.name}"

@@ -5,37 +5,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, Literal
 
-from refless.registry.dialect import called
-from refless.registry.plural import counted
-from refless.registry.signature import Signature
-
-Looks = Literal["one", "any", "planned"]
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
-# digits
-MEASURES = {
-    "mse": 4,
-    "mae": 4,
-    "pearson": 3,
-    "spearman": 3,
-    "kendall": 3,
-    "auc": 3,
-}
-NAMES = {
-    "bleu-neighbors": "BLEU Neighbors",
-    "gp": "the Gaussian process",
-    "ratpred": "RatPred",
-}
-REASONS = {
-    "empty": "the text is empty",
-    "too-short": "fewer tokens than the highest n-gram order",
-    "too-few": "too few rated texts; of bleu-neighbors too few that are similar (min_neighbors)",
-    "too-many": "a larger share of the rated texts is similar than max_fraction allows",
-    "too-uncertain": "its standard deviation is larger than asked for",
-    "bad-row": "the row could not be read",
-}
+ONE_RATER = "Whether raters agree is not known: one person rated each output."
 
 
 def decimals(values: Iterable[float], digits: int = 3) -> int:
@@ -46,9 +19,6 @@ def decimals(values: Iterable[float], digits: int = 3) -> int:
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     return digits if largest < BELOW else max(digits - len(str(int(largest))), 0)
-
-
-ONE_RATER = "Whether raters agree is not known: one person rated each output."
 
 
 def number(value: float | None, digits: int = 3, among: Sequence[float] = ()) -> str:
@@ -130,35 +100,9 @@ def with_intervals(
     return tuple(with_interval(value, ends, among=column) for value, ends in pairs)
 
 
-def abstains(share: float) -> str:
-    """`abstains on 4 %`; what is not nothing is never shown as nothing, nor all but all as all."""
-    part = percent(share).replace("<", "less than ").replace(">", "more than ")
-    return f"abstains on {part if share else 'none'}"
-
-
-def estimator_name(signature: Signature) -> str:
-    """An estimator's name for people, with its kernel where that is not BLEU*."""
-    name = NAMES.get(signature.name, signature.name)
-    if ",score " in (signature.get("k") or ""):
-        name += " + scores"
-    kernel = signature.get("kernel") or "bleu*"
-    return name if kernel == "bleu*" else f"{name} with {kernel}"
-
-
 def sentence(text: str) -> str:
     """The text with a capital letter first."""
     return text[:1].upper() + text[1:]
-
-
-def title(name: str) -> str:
-    """A measure's name in a table."""
-    return {"mse": "MSE", "mae": "MAE", "auc": "AUC"}.get(name, name.capitalize())
-
-
-def measure(agreement: Any, name: str) -> str:  # noqa: ANN401 - a record of `evaluation`
-    """A measure of an Agreement with its interval."""
-    value = getattr(agreement, name)
-    return with_interval(value, getattr(agreement, f"{name}_interval"), MEASURES[name])
 
 
 def clipped(text: str, width: int = 40) -> str:
@@ -185,11 +129,12 @@ def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str
     look alike even so are numbered.
     """
     lines = {name: clipped(name, 10**6) for name in dict.fromkeys(names)}
-    alike = Counter(_cut(line, width, 0, mark) for line in lines.values())
+    short = {name: _cut(line, width, 0, mark) for name, line in lines.items()}
+    alike = Counter(short.values())
     result: dict[str, str] = {}
     used: set[str] = set()
     for name, line in lines.items():
-        label = _cut(line, width, 0, mark)
+        label = short[name]
         count = 1
         if alike[label] > 1:
             label = _cut(line, width, (width - len(mark)) // 2, mark)
@@ -217,33 +162,3 @@ def _cut(line: str, width: int, end: int, mark: str) -> str:
 
 def _visible(character: str) -> str:
     return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character
-
-
-BY_PEOPLE = "as these people rate them"
-
-
-def question(unit: str, *, these: bool, looks: Looks, how: str = BY_PEOPLE) -> str:
-    """The question an interval answers, and for how many looks; how: see `about`."""
-    holds = {
-        "one": f"for one look ({called('looks', 'any')}: for any number)",
-        "any": "however often you look while ratings arrive",
-        "planned": "at all planned looks together",
-    }
-    return f"The answer is about {about(unit, these=these, how=how)}, and holds {holds[looks]}."
-
-
-def about(unit: str, *, these: bool, how: str = BY_PEOPLE) -> str:
-    """The population of an interval, and how numbers of these units came about."""
-    if these:
-        return f"these {unit}s alone, {how}"
-    return f"{unit}s like these ({called('these_items')}: about these alone)"
-
-
-def allowed(count: int, noun: str) -> tuple[str, ...]:
-    """The choice that the interval in the first sentence allows for, if there was one."""
-    if count < 2:
-        return ()
-    choice = f"the best of {counted(count, noun)}"
-    return (
-        f"The interval above allows for the choice of {choice}; those below are of each alone.",
-    )

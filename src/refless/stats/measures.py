@@ -16,11 +16,13 @@ class Measure:
     """One measure of [n] predictions against [n] human ratings.
 
     Attributes:
+        title: its name in tables.
         value: the measure; NaN where it is undefined.
         weighted: the same as a function of weights, for the bootstrap.
         low, high: smallest and largest value that it can take.
     """
 
+    title: str
     value: Callable[[FloatArray, FloatArray], float]
     weighted: Prepare
     low: float
@@ -38,12 +40,12 @@ def mae(human: FloatArray, predicted: FloatArray) -> float:
 
 
 MEASURES: dict[str, Measure] = {
-    "mse": Measure(mse, weighted.mse, 0.0, math.inf),
-    "mae": Measure(mae, weighted.mae, 0.0, math.inf),
-    "pearson": Measure(correlation.pearson, weighted.pearson, -1.0, 1.0),
-    "spearman": Measure(correlation.spearman, weighted.spearman, -1.0, 1.0),
-    "kendall": Measure(correlation.kendall, weighted.kendall, -1.0, 1.0),
-    "auc": Measure(correlation.auc, weighted.auc, 0.0, 1.0),
+    "mse": Measure("MSE", mse, weighted.mse, 0.0, math.inf),
+    "mae": Measure("MAE", mae, weighted.mae, 0.0, math.inf),
+    "pearson": Measure("Pearson", correlation.pearson, weighted.pearson, -1.0, 1.0),
+    "spearman": Measure("Spearman", correlation.spearman, weighted.spearman, -1.0, 1.0),
+    "kendall": Measure("Kendall", correlation.kendall, weighted.kendall, -1.0, 1.0),
+    "auc": Measure("AUC", correlation.auc, weighted.auc, 0.0, 1.0),
 }
 WEIGHTED: dict[str, Prepare] = {
     name: measure.weighted for name, measure in MEASURES.items()

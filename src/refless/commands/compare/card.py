@@ -77,12 +77,19 @@ def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
         answer = f"{name} {verb} by {size} ({units.ends((low, high), 'to')})"
         if not units.percent:
             return f"{answer}."
-        rate, other = units.rates(means[pair.second], means[pair.first])
+        rate, other = _pass_rates(means[pair.second], means[pair.first])
         return f"{answer}: {rate} pass, against {other}."
     if low == high:
         return f"Both are rated alike on average: {size} apart."
     ends = units.ends((low, high), "and")
     return f"{name} {verb} by {size}, but anything between {ends} is possible."
+
+
+def _pass_rates(first: float, second: float) -> list[str]:
+    """Two rates; with a decimal where whole percents do not give their difference."""
+    apart = round(100 * first) - round(100 * second)
+    is_whole = apart == round(100 * (first - second))
+    return [f"{100 * rate:.{0 if is_whole else 1}f} %" for rate in (first, second)]
 
 
 def _advice(pair: Pair, *, more_items: bool) -> str:

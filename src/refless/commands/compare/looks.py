@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 from refless.commands.compare.document import turned, value_of
+from refless.commands.populations import Looks
 from refless.evaluation.comparing import Pair
 from refless.evaluation.planned_look import HARDLY, PlannedLook, ends_within
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
-from refless.report.wording import Looks, percent
+from refless.report.wording import percent
 from refless.stats.group_sequential import LookPlan, Spending
 
 Planned = Literal["one", "any"] | int | Sequence[int]

@@ -9,6 +9,7 @@ from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs, Selection, of_drawn
 from refless.commands.compare.result import CompareResult
+from refless.commands.populations import Looks
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import RatedPool, Residuals
@@ -19,7 +20,6 @@ from refless.evaluation.entries import Field
 from refless.evaluation.rater_agreement import agreement_said
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature, digest_of
-from refless.report.wording import Looks
 from refless.stats.group_sequential import LookPlan
 
 OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature

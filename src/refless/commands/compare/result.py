@@ -25,6 +25,7 @@ from refless.commands.compare.document import (
 )
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
+from refless.commands.populations import Looks, question
 from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
@@ -35,7 +36,6 @@ from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Result
 from refless.report.units import RatingUnits
-from refless.report.wording import Looks, question
 from refless.stats.group_sequential import LookPlan
 
 

@@ -17,6 +17,7 @@ from refless.commands.compare.document import (
     value_of,
 )
 from refless.commands.compare.scores_card import State, card_of, state_of
+from refless.commands.populations import Looks, question
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
@@ -33,7 +34,7 @@ from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Result
-from refless.report.wording import Looks, p_value, question
+from refless.report.wording import p_value
 
 AS_RATINGS = "If people gave these numbers, {} reads them as ratings."
 

@@ -18,7 +18,7 @@ from refless.commands.compare.document import (
 from refless.commands.compare.wins import Wins
 from refless.commands.compare.wins_card import card_of_several, card_of_two
 from refless.registry.plural import counted
-from refless.report.charts import Line, charted
+from refless.report.charts import Line, Mark, charted
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -176,7 +176,7 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
         "Expected win rates against a system of average strength, with 95 % intervals.",
         axis="win rate against an average system",
         label="The board",
-        even=0.5,
+        marks=[Mark(value=0.5, style="c3")],
         lines=tuple(lines),
         width=NAME,
     )

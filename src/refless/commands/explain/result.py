@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.estimating import estimator_name
+from refless.commands.texts import REASONS
 from refless.data.human import unscaled
 from refless.data.records import Neighbor, Reason, Scale
 from refless.estimators import Estimator, Explanation
@@ -21,13 +23,7 @@ from refless.report.document import Card, Document, Figure, Section, State, Tabl
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import (
-    REASONS,
-    clipped,
-    estimator_name,
-    number,
-    numbers,
-)
+from refless.report.wording import clipped, number, numbers
 from refless.stats.intervals import UNDEFINED, Interval
 
 LITTLE = 0.005  # of the scale: what adds less is shown together
@@ -233,14 +229,12 @@ class ExplainResult(Result):
             name = clipped(neighbor.id, NAME)
             rating = neighbor.rating
             lines.append(Line(name=name, value=rating, interval=UNDEFINED, style="c1"))
-        svg = row_chart(
-            lines, "rating", "This text", marks=[Mark(value=mean, style="c3")]
-        )
         caption = (
             "Line: where people's mean rating lies, with 95 % confidence. Below: rated texts that "
             "it rests on most. Dashed: the average rated text."
         )
-        return (Figure(svg=svg, caption=caption),)
+        marks = [Mark(value=mean, style="c3")]
+        return (row_chart(lines, "rating", "This text", caption, marks=marks),)
 
     def _shown(self, room: int | None = None) -> Document:
         """With room for so many characters of each rated text."""

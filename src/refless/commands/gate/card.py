@@ -5,8 +5,7 @@ from refless.commands.compare.result import CompareResult
 from refless.evaluation.further import Further
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import difference_picture
-from refless.report.result import GateRecord
-from refless.report.states import STATES
+from refless.report.result import STATES, GateRecord
 from refless.report.units import RatingUnits
 from refless.report.wording import labels, sentence
 

@@ -14,8 +14,7 @@ from refless.evaluation.further import NOTHING_MORE, Further, most_of
 from refless.report.document import Card, Document, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
-from refless.report.result import GateRecord, Result
-from refless.report.states import STATES
+from refless.report.result import STATES, GateRecord, Result
 from refless.report.wording import percent, sentence
 from refless.stats.intervals import Interval
 

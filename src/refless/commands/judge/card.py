@@ -15,7 +15,7 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
-from refless.report.states import reaches
+from refless.report.result import reaches
 from refless.report.units import RatingUnits
 from refless.report.wording import exact_percent, number, percent
 

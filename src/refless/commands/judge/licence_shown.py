@@ -1,12 +1,13 @@
 """The parts of a judge's report about what it may decide alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.licence import Licence
 from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
-from refless.report.document import Figure, Section, Table
+from refless.report.document import Section, Table
 from refless.report.wording import exact_percent, labels, number, percent
 from refless.stats.intervals import UNDEFINED
 
@@ -34,9 +35,9 @@ def licence_sections(licence: Licence | None) -> tuple[Section, ...]:
         )
     header = ("at most wrong", "passes from", "fails up to", "decides")
     table = Table(header=header, rows=tuple(rows), numeric=(True,) * 4)
-    svg = row_chart(drawn, AXIS, f"{AXIS}, by how many may be wrong", zero=True)
+    label = f"{AXIS}, by how many may be wrong"
     caption = f"The {AXIS}, if so many of these may be wrong."
-    figure = Figure(svg=svg, caption=caption, table=table)
+    figure = replace(row_chart(drawn, AXIS, label, caption, zero=True), table=table)
     return (Section(title=TITLE, lines=(line,), table=table, figures=(figure,)),)
 
 

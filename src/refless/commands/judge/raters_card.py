@@ -14,7 +14,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
 from refless.report.document import Card, State
 from refless.report.pictures import Bar, bars_picture
-from refless.report.states import reaches
+from refless.report.result import reaches
 from refless.report.wording import number, percent
 from refless.stats.answers import Estimate
 

@@ -22,6 +22,7 @@ from refless.commands.judge.licence_shown import (
 )
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
+from refless.commands.populations import allowed
 from refless.commands.side_by_side import side_by_side
 from refless.data.design import Design
 from refless.data.human import unscaled
@@ -46,7 +47,7 @@ from refless.report.document import (
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import allowed, labels, number, p_value, with_interval
+from refless.report.wording import labels, number, p_value, with_interval
 
 MOST_PAIRS = 15  # of metrics, for people; JSON has all
 NAMED = 3  # metrics in the verdict
@@ -364,8 +365,7 @@ def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    svg = row_chart([*yardstick, *metrics], label, label, zero=True)
-    return Figure(svg=svg, caption=caption)
+    return row_chart([*yardstick, *metrics], label, label, caption, zero=True)
 
 
 def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:

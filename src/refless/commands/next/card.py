@@ -149,8 +149,7 @@ def _pictures(choice: Choice) -> tuple[Figure, ...]:
         )
         for step in choice.curve
     ]
-    svg = row_chart(lines, "± around it", "Width", zero=True, marks=marks)
-    return (Figure(svg=svg, caption=caption),)
+    return (row_chart(lines, "± around it", "Width", caption, zero=True, marks=marks),)
 
 
 def _after(n: int, unit: str) -> str:
@@ -174,5 +173,4 @@ def _race_picture(race: Race) -> tuple[Figure, ...]:
         "Mean ratings with 95 % intervals. Grey: shown to be worse than another version, so it "
         "is dropped."
     )
-    svg = row_chart(racers, "mean rating", "The race")
-    return (Figure(svg=svg, caption=caption),)
+    return (row_chart(racers, "mean rating", "The race", caption),)

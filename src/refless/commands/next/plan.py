@@ -160,8 +160,7 @@ class PlanResult(Result):
         if self.of_ratings:
             axis = "half the width, or the difference"
             caption = "How exact each number becomes, in 4 of 5 studies."
-        svg = row_chart(lines, axis, caption.rstrip("."), zero=True)
-        return Figure(svg=svg, caption=caption)
+        return row_chart(lines, axis, caption.rstrip("."), caption, zero=True)
 
     def _shown(self) -> Document:
         header = ("goal", "ratings", "failures", "by simulation", "minutes")

@@ -11,6 +11,7 @@ from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import race_section
 from refless.commands.next.card import UNITS, card_of
 from refless.commands.next.raters_file import argilla_records, label_studio_tasks
+from refless.commands.populations import about
 from refless.commands.side_by_side import side_by_side
 from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
@@ -21,11 +22,7 @@ from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import (
-    about,
-    clipped,
-    number,
-)
+from refless.report.wording import clipped, number
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there

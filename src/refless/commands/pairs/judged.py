@@ -11,17 +11,18 @@ from refless.commands.pairs.card import (
     worth_using,
 )
 from refless.commands.pairs.pairwise import COIN, Judge, Pairwise, Person
+from refless.commands.populations import allowed
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
 from refless.report.charts import Line, Mark, row_chart
-from refless.report.document import Card, Document, Figure, Section, Table, folded
+from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import allowed, labels, number, with_interval
+from refless.report.wording import labels, number, with_interval
 
 NAME = 26  # columns of a terminal
 
@@ -130,8 +131,10 @@ class JudgedResult(Result):
         header = ("", "right [95 %]", "behind by [95 %]")
         table = Table(header=header, rows=tuple(rows))
         title = "Share of pairs in which the text that people preferred is picked"
-        svg = row_chart(lines, "right", title, marks=[Mark(value=EVEN, style="c3")])
-        chart = Figure(svg=svg, caption=f"{title}; 0.5 is a coin.")
+        marks = [Mark(value=EVEN, style="c3")]
+        chart = row_chart(
+            lines, "right", title, f"{title}; 0.5 is a coin.", marks=marks
+        )
         legend = (
             f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
             f"how much more often {first.name} is right, on the same pairs. Intervals draw whole "

@@ -8,7 +8,7 @@ from refless.evaluation.scoring import Mean
 from refless.registry.plural import these
 from refless.report.document import Card, Figure
 from refless.report.units import RatingUnits
-from refless.report.wording import abstains, numbers
+from refless.report.wording import numbers, percent
 
 
 def card_of(
@@ -37,12 +37,18 @@ def card_of(
         state="with" if mean.n_scored else "open",
         label="As far as estimates hold" if mean.n_scored else "Cannot be told yet",
         answer=answer,
-        rests=f"Rests on estimates by {name}, which {abstains(1 - mean.coverage)}.",
+        rests=f"Rests on estimates by {name}, which {_abstains(1 - mean.coverage)}.",
         further="'refless validate' says whether there are enough.",
         unfit="a decision about a single output: one estimate says little.",
         advice="ask 'refless validate' whether to trust estimates from these rated texts.",
         figures=(*figures,),
     )
+
+
+def _abstains(share: float) -> str:
+    """`abstains on 4 %`; of little `less than 1 %`, of none `none`."""
+    part = percent(share).replace("<", "less than ").replace(">", "more than ")
+    return f"abstains on {part if share else 'none'}"
 
 
 def _mean(mean: Mean, scale: Scale | None, *, of_verdicts: bool) -> str:

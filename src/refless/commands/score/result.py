@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.commands.estimating import estimator_name
+from refless.commands.populations import about
 from refless.commands.score.accepting import Accepting
 from refless.commands.score.card import card_of
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
@@ -27,7 +29,7 @@ from refless.report.document import Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
-from refless.report.wording import about, estimator_name, sentence
+from refless.report.wording import sentence
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

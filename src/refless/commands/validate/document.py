@@ -5,24 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from refless.commands.estimating import estimator_name
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
 from refless.commands.validate.validation import Validation, in_scale
-from refless.evaluation.held_out import Agreement
+from refless.evaluation.held_out import Agreement, measured
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.registry.signature import Signature
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import Figure, Key, Section, Table
-from refless.report.wording import (
-    MEASURES,
-    estimator_name,
-    measure,
-    number,
-    percent,
-    title,
-    with_interval,
-)
+from refless.report.wording import number, percent, with_interval
 from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.measures import MEASURES
 
 CAPTION = (
     "Rank correlation with the people's mean rating (Spearman), with 95 % intervals."
@@ -111,8 +105,10 @@ def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure
     if not math.isnan(annotator):
         marks.append(Mark(value=annotator, style="c1", interval=interval))
         keys.append(Key(name=f"{ANNOTATOR}: {number(annotator)}", style="mark c1"))
-    svg = row_chart(lines, "Spearman", "Methods by Spearman", zero=True, marks=marks)
-    return Figure(svg=svg, caption=CAPTION, keys=tuple(keys))
+    chart = row_chart(
+        lines, "Spearman", "Methods by Spearman", CAPTION, zero=True, marks=marks
+    )
+    return replace(chart, keys=tuple(keys))
 
 
 def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
@@ -124,7 +120,8 @@ def agreement_sections(result: Validation, signature: Signature) -> tuple[Sectio
     errors = in_scale(agreement, result.pool.scale)
     of_errors = {} if errors is None else {"mse": errors, "mae": errors}
     rows = tuple(
-        (title(name), measure(of_errors.get(name, agreement), name)) for name in names
+        (MEASURES[name].title, measured(of_errors.get(name, agreement), name))
+        for name in names
     )
     table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
@@ -192,7 +189,7 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
     """The measures that are undefined, by reason."""
     names: dict[str, list[str]] = {}
     for name, reason in agreement.undefined.items():
-        names.setdefault(reason, []).append(title(name))
+        names.setdefault(reason, []).append(MEASURES[name].title)
     lines = tuple(
         f"Undefined, as {reason}: {', '.join(measures)}."
         for reason, measures in names.items()

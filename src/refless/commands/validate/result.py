@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.estimating import estimator_name
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.card import card_of
@@ -43,7 +44,7 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import ONE_RATER, estimator_name, sentence
+from refless.report.wording import ONE_RATER, sentence
 
 SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.data.records import Predictions, numbered
 from refless.evaluation.differences import difference
-from refless.evaluation.held_out import Agreement, agreement
+from refless.evaluation.held_out import Agreement, agreement, measured
 from refless.extensions.ratpred.model import Course, Model
 from refless.registry.dialect import called
 from refless.registry.plural import counted
@@ -17,7 +17,8 @@ from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import MEASURES, measure, number, title, with_interval
+from refless.report.wording import number, with_interval
+from refless.stats.measures import MEASURES
 
 FEWEST = 20  # texts that a verdict needs
 CHOICE = (
@@ -126,7 +127,7 @@ class TrainResult(Result):
         else:
             finding = "agrees with people"
         return (
-            f"{start} {finding}, Spearman {measure(agreement, 'spearman')}; this is optimistic, "
+            f"{start} {finding}, Spearman {measured(agreement, 'spearman')}; this is optimistic, "
             "and 'refless validate' is the test."
         )
 
@@ -141,7 +142,7 @@ class TrainResult(Result):
             return ()
         variance = number(float(np.var(human)), 4)
         sentence = (
-            f"Its mean squared error, {measure(self.agreement, 'mse')}, is not shown to be lower "
+            f"Its mean squared error, {measured(self.agreement, 'mse')}, is not shown to be lower "
             f"than that of giving every text the mean rating, {variance} (difference "
             f"{with_interval(gain.value, gain.interval, 4)}): it may rank texts, but its "
             "estimates are no ratings to rely on."
@@ -154,7 +155,9 @@ class TrainResult(Result):
         rated = counted(self.n, "rated text")
         line = f"Kept aside, and used to choose the epoch: {agreement.n} of {rated}."
         names = [name for name in MEASURES if name != "auc"]
-        rows = tuple((title(name), measure(agreement, name)) for name in names)
+        rows = tuple(
+            (MEASURES[name].title, measured(agreement, name)) for name in names
+        )
         return Section(
             title="Agreement with people on the validation split",
             lines=(line,),

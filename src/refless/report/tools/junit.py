@@ -9,8 +9,12 @@ KINDS = {"failed": "failure", "undecided": "skipped"}
 
 def junit(command: str, verdict: str, reason: str) -> str:
     """One case: a gate that failed is a failure, an undecided one is skipped."""
-    counts = {"tests": "1", "failures": str(int(verdict == "failed")), "errors": "0"}
-    counts["skipped"] = str(int(verdict == "undecided"))
+    counts = {
+        "tests": "1",
+        "failures": str(int(verdict == "failed")),
+        "errors": "0",
+        "skipped": str(int(verdict == "undecided")),
+    }
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", {"name": f"refless {command}", **counts})
     case = ET.SubElement(suite, "testcase", classname=f"refless.{command}", name="gate")

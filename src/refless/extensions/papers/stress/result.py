@@ -187,8 +187,7 @@ def _pictures(stressed: Stressed) -> tuple[Figure, ...]:
     if not lines:
         return ()
     caption = "Change of the score in percent. Orange: of tests that fooled it."
-    svg = row_chart(lines, "change in %", stressed.label, zero=True)
-    return (Figure(svg=svg, caption=caption),)
+    return (row_chart(lines, "change in %", stressed.label, caption, zero=True),)
 
 
 def _sections(stressed: Stressed) -> list[Section]:
