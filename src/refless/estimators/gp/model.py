@@ -1,6 +1,6 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -218,9 +218,7 @@ def estimated(
     names = [name for name in ("system", "scores") if name in inputs.columns]
     columns = [inputs.columns[name] for name in names]
     rows = [_bytes_of_rows(column) for column in columns]
-    sources = inputs.sources or inputs.texts
-    every = [*zip(sources, inputs.texts, inputs.units, *rows, strict=True)]
-    index = numbered(every, len(every))
+    index = _different(inputs.texts, inputs.units, inputs.sources, *rows)
     unique = inputs.take(np.unique(index, return_index=True)[1])
     n = len(unique)
     nugget = model.amplitudes.nugget + float(np.median(data.noise))
@@ -239,6 +237,13 @@ def estimated(
         model.compiled  # noqa: B018 - made once, before threads ask for it
         Work(threads=data.parameters.threads, progress=progress).run([jobs], len(jobs))
     return values[index], variances[index] + nugget
+
+
+def _different(texts: Sequence[str], *others: Sequence[Hashable]) -> IntArray:
+    """[n] numbers of the rows of these columns, by their order; equal ones have the same."""
+    columns = [texts, *(other for other in others if other and other is not texts)]
+    rows = texts if len(columns) == 1 else [*zip(*columns, strict=True)]
+    return numbered(rows, len(texts))
 
 
 def doubted(data: Data, model: Posterior, doubt: int) -> Posterior:
