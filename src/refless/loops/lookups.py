@@ -124,10 +124,11 @@ def table_loop(keys):
     """A table to look up the places of keys: one number an entry, -1 where there is none.
 
     Its low bits are the place; the others are those of the key, whose own low bits say where the
-    entry is, unless others lie there.
+    entry is, unless others lie there. So keys need not be kept beside it: one that is not known is
+    taken for another only if it meets its entry and has the same other bits.
     """
     size = 16
-    while size < 3 * len(keys):
+    while size < 4 * len(keys):
         size *= 2
     table = np.full(size, -1, dtype=np.int64)
     for i in range(len(keys)):

@@ -34,9 +34,10 @@ from refless.stats.posterior import Exact
 
 loops = Loops("bells")
 
-# outputs that one product compares with all rated texts: a multiple of what every processor's loop
-# takes at once, so that each place is summed alike
-ROWS = 64
+# outputs that one product compares with all rated texts: as many as every processor's loop takes
+# at once, so that each place is summed alike
+ROWS = 16
+TILES = 4  # of so many outputs, at a time
 # that stand for the explained variance of more than twice as many texts
 DIRECTIONS = 94
 COMPACT = 500  # rated texts that stand for all others, if a process is compact
@@ -230,31 +231,35 @@ class Compiled:
         for name, table in self.tables.items():
             kernel = cast("LinearKernel", self.kernels[name])
             total += table.times(kernel.features(points[name]))
-        lefts = {name: self._left(name, points[name]) for name in self.sides}
-        room = np.empty((2, len(self.columns), ROWS), self.columns.dtype)
-        for begin in range(0, n, ROWS):
-            # the last tile is filled up by copies
-            rows = np.minimum(np.arange(begin, begin + ROWS), n - 1)
-            part = {name: left[rows] for name, left in lefts.items()}
-            covariance = self._compared(part, room)
+        n_tiles = -(-n // ROWS)
+        # the last tile is filled up by copies
+        rows = np.minimum(np.arange(n_tiles * ROWS), n - 1)
+        lefts = {name: self._left(name, points[name][rows]) for name in self.sides}
+        shape = (2, min(TILES, n_tiles), len(self.columns), ROWS)
+        room = np.empty(shape, self.columns.dtype)
+        for tile in range(0, n_tiles, TILES):
+            part = {name: left[tile : tile + TILES] for name, left in lefts.items()}
+            covariance = self._compared(part, room[:, : n_tiles - tile])
+            begin = tile * ROWS
+            end = min(begin + covariance.shape[0] * ROWS, n)
             # weights of both signs nearly cancel
             means = self.alpha @ covariance.astype(np.float64)
-            others = covariance.T @ self.columns
-            total[begin : begin + ROWS, 0] += means[: n - begin]
-            total[begin : begin + ROWS, 1:] += others[: n - begin]
+            others = (self.columns.T @ covariance).transpose(0, 2, 1)
+            total[begin:end, 0] += means.ravel()[: end - begin]
+            total[begin:end, 1:] += np.vstack([*others])[: end - begin]
         return total
 
     def _left(self, name: str, points: Points) -> Points:
-        """[n, ...] the side of points of a kernel that is compared with every rated text."""
+        """[tiles, ...] the side of points of a kernel that is compared with every rated text."""
         kernel = self.kernels[name]
         if isinstance(kernel, BellKernel):
-            return kernel.left(points).astype(self.columns.dtype)
-        return points
+            return _by_tile(kernel.left(points).astype(self.columns.dtype))
+        return points.reshape(-1, ROWS)
 
     def _compared(self, lefts: Mapping[str, Points], room: FloatArray) -> FloatArray:
-        """[rated, ROWS] the sum of these kernels' values, times their weights.
+        """[tiles, rated, ROWS] the sum of these kernels' values, times their weights.
 
-        It is in the first half of the room, [2, rated, ROWS].
+        It is in the first half of the room, [2, tiles, rated, ROWS].
         """
         total: FloatArray = room[0]
         values = room[1]
@@ -262,10 +267,11 @@ class Compiled:
         for name, left in lefts.items():
             kernel = self.kernels[name]
             if isinstance(kernel, BellKernel):
-                np.matmul(self.sides[name], left.T, out=values)
+                np.matmul(self.sides[name], left, out=values)
                 add_bells(values, np.log(self.weights[name]), total)
             else:
-                total += self.weights[name] * kernel.between(left, self.sides[name]).T
+                compared = kernel.between(left.ravel(), self.sides[name])
+                total += self.weights[name] * _by_tile(compared)
         return np.asarray(total)
 
 
@@ -276,6 +282,12 @@ def add_bells(exponents: FloatArray, highest: float, total: FloatArray) -> None:
         return
     np.minimum(exponents, highest, out=exponents)
     total += np.exp(exponents, out=exponents)
+
+
+def _by_tile(rows: FloatArray) -> FloatArray:
+    """[tiles, k, ROWS] of [tiles * ROWS, k]."""
+    tiles = rows.reshape(-1, ROWS, rows.shape[1])
+    return np.ascontiguousarray(tiles.transpose(0, 2, 1))
 
 
 def standing(rows: IntArray) -> IntArray:

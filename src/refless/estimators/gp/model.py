@@ -12,13 +12,14 @@ from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
 from refless.estimators.gp.compiled import Compiled, Solved
-from refless.estimators.gp.data import Data
+from refless.estimators.gp.data import Data, Lazy
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.kernels import (
     DETAILS,
     JUDGES,
     LABELS,
     Covariance,
+    GramsKernel,
     Points,
     is_score,
 )
@@ -261,9 +262,12 @@ def together(
     n = len(inputs)
     covariance = model.covariance
     points = covariance.points(inputs)
-    among = Covariance.of(data.kernels, model.amplitudes.weights, points, n)
+    # outputs share n-grams that no rated text has, too
+    kernels = {**data.kernels, "grams": GramsKernel.of(inputs.texts)}
+    own = Lazy(kernels, lambda name: kernels[name].points(inputs))
+    among = Covariance.of(kernels, model.amplitudes.weights, own, n)
     with single_threaded_blas():
-        prior = among.between(points, n)
+        prior = among.between(own, n)
         posterior = model.posterior.together(covariance.between(points, n), prior)
     return posterior, model.amplitudes.nugget + float(np.median(data.noise))
 
