@@ -91,16 +91,6 @@ def occurrences_loop(keys, begins):
 
 
 @loop()
-def _entry(table, key):
-    """The slot of the entry of a key, or the free one where it would be; see `table_loop`."""
-    low = len(table) - 1
-    slot = np.uint64(key & low)
-    while table[slot] >= 0 and table[slot] ^ key > low:
-        slot = (slot + np.uint64(1)) & np.uint64(low)
-    return slot
-
-
-@loop()
 def _place(table, key):
     """The place of a key among those of a table, -1 for one that it lacks."""
     low = len(table) - 1
@@ -109,13 +99,16 @@ def _place(table, key):
     while entry >= 0 and entry ^ key > low:
         slot = (slot + np.uint64(1)) & np.uint64(low)
         entry = table[slot]
-    return entry & low if entry >= 0 else np.int64(-1)
+    return entry & low if entry >= 0 else entry
 
 
 @loop()
-def _put(table, slot, key, place):
-    """Makes the entry of a key in a free slot."""
+def _put(table, key, place):
+    """Makes the entry of a key that the table lacks."""
     low = len(table) - 1
+    slot = np.uint64(key & low)
+    while table[slot] >= 0:
+        slot = (slot + np.uint64(1)) & np.uint64(low)
     table[slot] = (key | low) ^ low | place
 
 
@@ -132,7 +125,7 @@ def table_loop(keys):
         size *= 2
     table = np.full(size, -1, dtype=np.int64)
     for i in range(len(keys)):
-        _put(table, _entry(table, keys[i]), keys[i], i)
+        _put(table, keys[i], i)
     return table
 
 
@@ -144,13 +137,12 @@ def numbers_loop(keys):
     numbers = np.empty(len(keys), dtype=np.int32)
     n = 0
     for i in range(len(keys)):
-        key = keys[i]
-        slot = _entry(table, key)
-        if table[slot] >= 0:
-            numbers[i] = table[slot] & (len(table) - 1)
+        place = _place(table, keys[i])
+        if place >= 0:
+            numbers[i] = place
             continue
-        _put(table, slot, key, n)
-        different[n] = key
+        _put(table, keys[i], n)
+        different[n] = keys[i]
         numbers[i] = n
         n += 1
         if 2 * n > len(table):
@@ -289,7 +281,7 @@ def matches_loop(terms, values, starts, others, other_values, other_starts, size
 
 @loop()
 def _weight(idf, count):
-    """What a term counts for that a text has so often."""
+    """The weight of a term that a text has so often."""
     return idf if count == 1 else idf * (1.0 + np.log(count))
 
 

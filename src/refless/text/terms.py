@@ -129,7 +129,7 @@ class KnownTerms:
 
     @cached_property
     def table(self) -> IntArray:
-        """What loops look keys up in; see `loops.lookups.table_loop`."""
+        """The table for loops; see `loops.lookups.table_loop`."""
         return lookups.table_loop(self.keys)  # type: ignore[no-any-return]
 
     def places(self, keys: IntArray) -> IntArray:

@@ -46,7 +46,7 @@ class KernelInputs:
         return len(self.texts)
 
     def once(self, what: Hashable, find: Callable[[], T]) -> T:
-        """What `find` finds in them the first time."""
+        """The result of `find`, which is asked the first time alone."""
         if what not in self.found:
             self.found[what] = find()
         return self.found[what]  # type: ignore[no-any-return]
