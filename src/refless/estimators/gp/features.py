@@ -151,8 +151,26 @@ def terms_of(name: str, inputs: KernelInputs) -> tuple[Tokens, IntArray]:
     return inputs.once(name, lambda: read(laid)), rows
 
 
+class SparseKernel:
+    """A kernel that is a product of the few features of a text, which are where it lies."""
+
+    __slots__ = ()
+
+    def anchors(self, points: csr_array) -> csr_array:
+        """See `LearnedKernel`."""
+        return points.T.tocsr()
+
+    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
+        """See `LearnedKernel`."""
+        return products_of(points, anchors)
+
+    def features(self, points: csr_array) -> csr_array:
+        """See `LinearKernel`."""
+        return points
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Tfidf:
+class Tfidf(SparseKernel):
     """Cosine of vectors (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of terms.
 
     A term that no rated text has counts in a text's length alone, as if one of them had it.
@@ -187,21 +205,9 @@ class Tfidf:
         vectors = csr_array((values, found, starts), shape=shape)
         return vectors if shape[0] == len(rows) else vectors[rows]
 
-    def anchors(self, points: csr_array) -> csr_array:
-        """See `Kernel`."""
-        return points.T.tocsr()
-
-    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
-        """See `Kernel`."""
-        return products_of(points, anchors)
-
     def diagonal(self, points: csr_array) -> FloatArray:
-        """See `Kernel`; it is 1 for a text of new terms, too."""
+        """See `LearnedKernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
-
-    def features(self, points: csr_array) -> csr_array:
-        """See `LinearKernel`."""
-        return points
 
 
 def products_of(points: csr_array, anchors: csr_array) -> FloatArray:

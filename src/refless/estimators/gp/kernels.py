@@ -18,6 +18,7 @@ from refless.estimators.gp.features import (
     TERMS,
     FeatureTable,
     KernelInputs,
+    SparseKernel,
     Tfidf,
     products_of,
 )
@@ -83,7 +84,7 @@ class LinearKernel(LearnedKernel, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GramsKernel:
+class GramsKernel(SparseKernel):
     """The mean cosine of clipped counts of n-grams, over their orders: BLEU*'s matches.
 
     It is definite: 1 of equal texts, 0 where one is shorter than the highest order.
@@ -108,17 +109,8 @@ class GramsKernel:
     def points(self, inputs: KernelInputs) -> csr_array:
         return self.placed(inputs.texts)
 
-    def anchors(self, points: csr_array) -> csr_array:
-        return points.T.tocsr()
-
-    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
-        return products_of(points, anchors)
-
     def diagonal(self, points: csr_array) -> FloatArray:
         return np.asarray(np.diff(points.indptr) > 0, dtype=np.float64)
-
-    def features(self, points: csr_array) -> csr_array:
-        return points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
