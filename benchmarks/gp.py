@@ -19,9 +19,9 @@ from simulate import simulate
 
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess
+from refless.estimators.gp.kernels import GramsKernel
 from refless.registry.arrays import FloatArray
 from refless.stats.posterior import exact
-from refless.text.terms import Holders, gram_terms
 
 NEW = 1_000
 NOISE = 8.0  # enough to make BLEU* positive definite on many near-equal texts
@@ -84,6 +84,13 @@ def best_of(runs: int, job: object) -> float:
     return min(seconds)
 
 
+def compared(texts: Sequence[str]) -> FloatArray:
+    """[texts, texts] values of the kernel of n-grams."""
+    kernel = GramsKernel.of(texts)
+    points = kernel.placed(texts)
+    return kernel.between(points, kernel.anchors(points))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints ours beside scikit-learn's, and the parts of a whole fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -92,8 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     n, new = (200, 50) if options.quick else (options.texts, NEW)
     pool = simulate(n + new, seed=1).pool
-    grams = gram_terms(pool.texts)
-    matrix = Holders.of(grams).products(grams)
+    matrix = compared(pool.texts)
     y = pool.human[:n]
     values, variances, mean = ours(matrix, y)
     other_values, other_variances = theirs(matrix, y, mean)
@@ -113,8 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gp = GaussianProcess()
     fit = best_of(1, lambda: gp.fit(rated))
     predict = best_of(1, lambda: gp.estimate(as_outputs(fresh)))
-    known = grams[np.arange(n)]
-    kernel = best_of(1, lambda: Holders.of(known).products(known))
+    kernel = best_of(1, lambda: compared(rated.texts))
     print(
         f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {kernel:.1f} s"
     )

@@ -13,6 +13,7 @@ from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess, data
 from refless.estimators.gp.data import rating_noise
 from refless.estimators.gp.model import conditioned, estimated
+from refless.estimators.inputs import outputs_in
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refusals import bad_usage
@@ -51,6 +52,14 @@ def test_held_out_intervals_hold_most_truths() -> None:
         found = GaussianProcess().held_out(RATED, held)
         inside = (found.low <= RATED.human) & (RATED.human <= found.high)
         assert inside.mean() >= 0.94
+
+
+def test_outputs_share_errors_by_n_grams_that_no_rated_text_has() -> None:
+    """Two texts of one new word go together further than two of different ones."""
+    texts = ("ξψξψξψξψ", "ξψξψξψξψ ξψξψξψξψ", "ϐϖϐϖϐϖϐϖ ϐϖϐϖϐϖϐϖ")
+    shared = fitted(use_source=False, encoder=None).together(outputs_in(texts))
+    assert shared is not None
+    assert shared.covariance[0, 1] > shared.covariance[0, 2] + 1e-6
 
 
 def test_max_sd_abstains_where_it_is_uncertain() -> None:

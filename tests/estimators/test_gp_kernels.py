@@ -91,7 +91,7 @@ def test_each_kernel_is_positive_semi_definite(
 ) -> None:
     """Over rated texts and new ones together; and its diagonal is the one that it says.
 
-    But bags give every text the variance 1: words that no rated text has are its own, so that
+    But terms give every text the variance 1: those that no rated text has are its own, so that
     they are shared with no point, not even that of the same text.
     """
     everything = inputs_from([*rated, *more])
@@ -101,12 +101,17 @@ def test_each_kernel_is_positive_semi_definite(
         variances = kernel.diagonal(kernel.points(everything))
         assert_allclose(matrix, matrix.T, atol=1e-9, err_msg=name)
         assert np.linalg.eigvalsh(matrix)[0] > -1e-9, name
-        if name not in TERMS:
+        if name not in (*TERMS, "grams"):
             assert_allclose(np.diag(matrix), variances, atol=1e-9, err_msg=name)
             continue
-        assert_array_equal(variances, 1.0)
         assert (np.diag(matrix) < 1 + 1e-12).all()
-        worded = np.array([len(row) > 0 for row in terms_of(name, rated)])
+        if name == "grams":
+            long = [len(row[0]) >= 4 for row in [*rated, *more]]
+            assert_array_equal(variances, long)
+            worded = variances[: len(rated)]
+        else:
+            assert_array_equal(variances, 1.0)
+            worded = np.array([len(row) > 0 for row in terms_of(name, rated)])
         assert_allclose(np.diag(matrix)[: len(rated)], worded, atol=1e-12, err_msg=name)
 
 
@@ -152,7 +157,7 @@ def test_terms_have_the_vectors_of_scikit_learn(
         "sklearn.feature_extraction.text", reason="no scikit-learn"
     )
     known = terms_of(name, rated)
-    kernel, _ = Tfidf.learned(name, inputs_from(rated))
+    kernel = Tfidf.learned(name, inputs_from(rated))
     if not any(known):
         assert kernel.points(inputs_from(new)).shape == (len(new), 0)
         return

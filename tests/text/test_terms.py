@@ -10,16 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from refless.estimators.gp.kernels import GramsKernel
 from refless.text.runs import RatedRuns
 from refless.text.surface import surface
-from refless.text.terms import (
-    Holders,
-    Terms,
-    Words,
-    gram_terms,
-    letter_terms,
-    word_terms,
-)
+from refless.text.terms import KnownTerms, Tokens, Words, letter_terms, word_terms
 from refless.text.words import words
 from slow_texts import (
     letter_strings,
@@ -61,29 +55,21 @@ def same_kinds(keys: Sequence[int], strings: Sequence[object]) -> bool:
 @example(texts=["the fox the fox", "", "fox"])
 @example(texts=["語" * 60])
 def test_terms_are_those_of_counters(
-    read: Callable[[Words], Terms],
+    read: Callable[[Words], Tokens],
     twin: Callable[[str], list[str]],
     texts: list[str],
 ) -> None:
     """The different terms of each text, and how often it has them."""
-    terms = read(Words.of(texts))
+    terms = read(Words.of(texts)).counted()
     strings = [twin(text) for text in texts]
     every: list[str] = []
     for i, text in enumerate(strings):
         part = slice(int(terms.starts[i]), int(terms.starts[i + 1]))
-        assert sorted(terms.values[part]) == sorted(tally(text))
-        alone = read(Words.of([texts[i]]))
+        assert sorted(terms.counts[part]) == sorted(tally(text))
+        alone = read(Words.of([texts[i]])).counted()
         assert alone.keys.tolist() == terms.keys[part].tolist()
         every += text
     assert len({*terms.keys.tolist()}) == len({*every})
-
-
-def test_terms_of_some_texts() -> None:
-    """In the order that is asked for, a text twice if it is asked for twice."""
-    terms = word_terms(Words.of(["a b", "", "c c"]))[np.array([2, 0, 1, 2])]
-    wanted = word_terms(Words.of(["c c", "a b", "", "c c"]))
-    for name in ("keys", "values", "starts"):
-        np.testing.assert_array_equal(getattr(terms, name), getattr(wanted, name))
 
 
 def test_cosines_of_grams_by_hand() -> None:
@@ -102,8 +88,24 @@ def test_cosines_of_grams_by_hand() -> None:
 @example(["a" * 2_000, "ba" * 600, "aaa"], ["a" * 1_999, "aaaa", ""])
 def test_products_of_grams_are_cosines(texts: list[str], rated: list[str]) -> None:
     """On all of Unicode, of short texts, of n-grams again and again."""
-    found = Holders.of(gram_terms(rated)).products(gram_terms(texts))
+    kernel = GramsKernel.of(rated)
+    anchors = kernel.anchors(kernel.placed(rated))
+    found = kernel.between(kernel.placed(texts), anchors)
     assert_allclose(found, table(gram_cosine, texts, rated), rtol=0, atol=1e-12)
+
+
+# many have the same low bits, by which their entries would be in one place
+KEY = st.integers(0, 2**40).map(lambda number: number << 20 | number % 5)
+
+
+@given(st.sets(KEY, max_size=40), st.lists(KEY, max_size=9))
+def test_keys_have_their_places(known: set[int], others: list[int]) -> None:
+    """The place of a known key, and one more than the last for another one."""
+    keys = sorted(known)
+    wanted = [keys.index(key) if key in keys else len(keys) for key in others]
+    places = KnownTerms(np.array(keys, dtype=np.int64)).places
+    assert places(np.array(others, dtype=np.int64)).tolist() == wanted
+    assert places(np.array(keys, dtype=np.int64)).tolist() == [*range(len(keys))]
 
 
 @given(TEXTS)

@@ -13,6 +13,8 @@ StringArray = npt.NDArray[np.str_]
 Strings = tuple[str, ...]  # a column of texts or names
 Names = Sequence[str]
 
+LINE = 64  # bytes that a processor reads at once
+
 
 def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     """[n] labels as numbers in the order in which they occur first.
@@ -28,6 +30,17 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
         ]
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([*map(place.__getitem__, names)], dtype=np.int64)
+
+
+def aligned(shape: tuple[int, int], dtype: type) -> npt.NDArray[Any]:
+    """An array without values yet, which begins where a line of the processor's cache does.
+
+    Its rows are read at once, then, if each takes up whole lines.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.empty(size + LINE, np.uint8)
+    begin = -room.ctypes.data % LINE
+    return room[begin : begin + size].view(dtype).reshape(shape)
 
 
 def count_different(numbers: IntArray) -> int:

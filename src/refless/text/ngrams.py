@@ -24,6 +24,7 @@ from refless.text.terms import KnownTerms, Tokens, tokens_of
 from refless.text.tokenize import IdArray
 
 loops = Loops("terms")
+lookups = Loops("lookups")
 
 BLOCK = 8_192  # texts whose n-grams are keyed at a time
 
@@ -99,7 +100,7 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
         numbered = []
         different = [np.zeros(0, dtype=np.int64)]
         for keys, *where in filling.grams(order):
-            own, numbers = loops.numbers_loop(keys)
+            own, numbers = lookups.numbers_loop(keys)
             different.append(own)
             numbered.append((own, numbers, where))
         known = KnownTerms(np.unique(np.concatenate(different)))
@@ -157,10 +158,10 @@ class _Filling:
             part = tokens.keys[bounds[0] : bounds[-1]]
             keys, starts = loops.runs_loop(part, bounds - bounds[0], order, len(part))
             if self.clip:
-                loops.occurrences_loop(keys, starts)
+                lookups.occurrences_loop(keys, starts)
                 yield keys, self.weights, starts
             else:
-                yield loops.counts_loop(keys, starts)
+                yield lookups.counts_loop(keys, starts)
 
     def add(self, known: KnownTerms, blocks: Iterable[_Grams]) -> None:
         """The features of the next order, given the places of n-grams instead of their keys."""
@@ -171,7 +172,7 @@ class _Filling:
         begin = 0
         for block in blocks:
             ends = starts[begin : begin + BLOCK + 1]
-            loops.features_loop(*block, first, len(known.keys), *filled, ends)
+            lookups.features_loop(*block, first, len(known.keys), *filled, ends)
             begin += BLOCK
         self.starts.append(starts)
         self.known.append(known)

@@ -16,6 +16,7 @@ from refless.text.stored import line_of, starts_of, terms_in
 from refless.text.terms import KnownTerms, joined, kinds_of
 
 loops = Loops("terms")
+lookups = Loops("lookups")
 
 RUN = 3  # words
 
@@ -77,7 +78,7 @@ def _read(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
     plain_kinds[kinds & loops.UNBROKEN > 0] = loops.UNBROKEN | loops.WORD
     begins, _, _, words = loops.words_loop(points, starts, plain_kinds, whole=False)
     runs, run_starts = loops.runs_loop(words, begins, RUN, len(words))
-    loops.occurrences_loop(runs, run_starts)
+    lookups.occurrences_loop(runs, run_starts)
     return runs, run_starts
 
 

@@ -48,7 +48,7 @@ def surface(texts: Sequence[str]) -> FloatArray:
     n_tokens = np.diff(tokens.begins)
     different = np.diff(counted.starts)
     letters = np.diff(np.append(0, np.cumsum(words.sizes))[words.begins])
-    most = np.maximum.reduceat(np.append(counted.values, 0), counted.starts[:-1])
+    most = np.maximum.reduceat(np.append(counted.counts, 0), counted.starts[:-1])
     shape = (
         size,
         n,

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refless.loops import Loops
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import IntArray
 from refless.text.tokenize import tokenizer
 from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
 
 loops = Loops("terms")
+lookups = Loops("lookups")
 
 N_ASCII = 128
 RUNS = (3, 5)  # letters of a word that are read together
@@ -74,7 +75,7 @@ def _kind(character: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """The tokens of texts, one after the other.
+    """The tokens of texts, or other terms, one after the other, each time that a text has one.
 
     Attributes:
         keys: [all tokens] equal ones of equal tokens.
@@ -88,6 +89,10 @@ class Tokens:
     def lengths(self) -> IntArray:
         """[texts] number of tokens."""
         return np.diff(self.starts)
+
+    def counted(self) -> Terms:
+        """The different ones of each text."""
+        return Terms(*lookups.counts_loop(self.keys, self.starts))
 
 
 def tokens_of(texts: Sequence[str], tokenize: str) -> Tokens:
@@ -107,30 +112,13 @@ class Terms:
 
     Attributes:
         keys: [terms] 63-bit keys; equal terms have equal ones.
-        values: [terms] how often the text has it, or its part of a vector.
+        counts: [terms] how often the text has it.
         starts: [texts + 1] text i has the terms `starts[i]:starts[i + 1]`.
     """
 
     keys: IntArray
-    values: IntArray | FloatArray
+    counts: IntArray
     starts: IntArray
-
-    @classmethod
-    def counted(cls, keys: IntArray, begins: IntArray) -> Terms:
-        """The terms of texts whose keys begin at `begins`."""
-        return cls(*loops.counts_loop(keys, begins))
-
-    def __getitem__(self, which: IntArray | slice) -> Terms:
-        """The terms of these texts."""
-        every = np.arange(len(self.starts) - 1)
-        rows = every[which]
-        if np.array_equal(rows, every):
-            return self
-        sizes = np.diff(self.starts)[rows]
-        starts = np.append(0, np.cumsum(sizes))
-        shift = np.repeat(self.starts[rows] - starts[:-1], sizes)
-        index = np.arange(starts[-1]) + shift
-        return Terms(self.keys[index], self.values[index], starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,50 +128,14 @@ class KnownTerms:
     keys: IntArray  # [terms] ascending
 
     @cached_property
-    def _table(self) -> tuple[IntArray, IntArray]:
-        return loops.table_loop(self.keys)  # type: ignore[no-any-return]
+    def table(self) -> IntArray:
+        """The table for loops; see `loops.lookups.table_loop`."""
+        return lookups.table_loop(self.keys)  # type: ignore[no-any-return]
 
     def places(self, keys: IntArray) -> IntArray:
         """[keys] the place of each term, one more than the last for one that is not known."""
-        places: IntArray = loops.find_loop(keys, *self._table, len(self.keys))
+        places: IntArray = lookups.find_loop(keys, self.table, len(self.keys))
         return places
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Holders:
-    """The texts that hold each term: others are compared with them.
-
-    Attributes:
-        known: their terms.
-        starts: [terms + 2] term i has the holders `starts[i]:starts[i + 1]`; a new one has none.
-        texts, values: [holders] the text, and the term's value in it.
-        size: number of texts.
-    """
-
-    known: KnownTerms
-    starts: IntArray
-    texts: IntArray
-    values: IntArray | FloatArray
-    size: int
-
-    @classmethod
-    def of(cls, terms: Terms) -> Holders:
-        """The holders of the terms of some texts."""
-        size = len(terms.starts) - 1
-        order = np.argsort(terms.keys, kind="stable")
-        keys, firsts = np.unique(terms.keys[order], return_index=True)
-        starts = np.append(firsts, [len(order), len(order)])
-        texts = np.repeat(np.arange(size), np.diff(terms.starts))[order]
-        return cls(KnownTerms(keys), starts, texts, terms.values[order], size)
-
-    def products(self, terms: Terms) -> FloatArray:
-        """[other texts, texts] sums of the products of the values of equal terms."""
-        places = self.known.places(terms.keys)
-        holders = self.texts, self.values, self.starts, self.size
-        products: FloatArray = loops.matches_loop(
-            places, terms.values, terms.starts, *holders
-        )
-        return products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,26 +187,31 @@ class Words:
 
     def runs(self, length: int, most: int) -> Terms:
         """Runs of so many words, out of the first ones of each text."""
-        return Terms.counted(*loops.runs_loop(self.keys, self.begins, length, most))
+        return Tokens(*loops.runs_loop(self.keys, self.begins, length, most)).counted()
 
 
-def gram_terms(texts: Sequence[str]) -> Terms:
-    """N-grams of characters, each time that a text has one; the products are cosines.
+def gram_keys(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Keys of n-grams of characters, and where each text's begin.
 
-    They are means over the orders: 1 of equal texts, 0 where one is shorter than the highest.
+    A text that is shorter than the highest order has none.
     """
-    keys, values, starts = loops.grams_loop(*joined(texts), *ORDERS)
-    loops.occurrences_loop(keys, starts)
-    return Terms(keys, values, starts)
+    return loops.grams_loop(*joined(texts), *ORDERS)  # type: ignore[no-any-return]
 
 
-def word_terms(words: Words) -> Terms:
+def grams(texts: Sequence[str]) -> Tokens:
+    """N-grams of characters; one that a text has again is another one."""
+    keys, starts = gram_keys(texts)
+    lookups.occurrences_loop(keys, starts)
+    return Tokens(keys, starts)
+
+
+def word_terms(words: Words) -> Tokens:
     """Words, and pairs of neighbouring words."""
-    return Terms.counted(*loops.pairs_loop(words.keys, words.begins))
+    return Tokens(*loops.pairs_loop(words.keys, words.begins))
 
 
-def letter_terms(words: Words) -> Terms:
+def letter_terms(words: Words) -> Tokens:
     """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
     whole = words.whole()
     laid = (whole.points, whole.begins, whole.places, whole.sizes)
-    return Terms.counted(*loops.letters_loop(*laid, *RUNS))
+    return Tokens(*loops.letters_loop(*laid, *RUNS))

@@ -17,13 +17,13 @@ import numpy as np
 from refless.commands.score.copies import groups_of
 from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool
+from refless.estimators.gp.kernels import GramsKernel
 from refless.metrics.matching import hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.clusters import independent
 from refless.stats.corrections import holm
 from refless.stats.fisher import Marked, gap
 from refless.text.surface import surface
-from refless.text.terms import Holders, gram_terms
 from refless.text.words import words
 
 FEWEST = 20  # rated texts that say what is usual
@@ -197,7 +197,8 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
     if len(np.unique(rated_groups)) < 2:
         rated_groups = np.arange(len(rated))
         groups = np.arange(len(outputs)) + len(rated)
-    grams = Holders.of(gram_terms(rated.texts))
+    grams = GramsKernel.of(rated.texts)
+    anchors = grams.anchors(grams.placed(rated.texts))
     vocabulary = _vocabulary(rated.texts, rated_groups)
 
     def of(texts: tuple[str, ...], units: IntArray, systems: Sequence[str]) -> _Numbers:
@@ -205,7 +206,7 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         columns = (
             surface(texts),
             _again(texts, units, names),
-            _nearest(grams, texts, units, rated_groups),
+            _nearest(grams.between(grams.placed(texts), anchors), units, rated_groups),
             _order(texts, units, vocabulary),
         )
         return _Numbers(np.column_stack(columns), [*map(str, units.tolist())], names)
@@ -230,10 +231,9 @@ def _again(texts: Sequence[str], groups: IntArray, names: Sequence[str]) -> Floa
 
 
 def _nearest(
-    rated: Holders, texts: Sequence[str], groups: IntArray, rated_groups: IntArray
+    cosines: FloatArray, groups: IntArray, rated_groups: IntArray
 ) -> FloatArray:
     """[n] cosine of the nearest rated text of another group; -1 where there is none."""
-    cosines = rated.products(gram_terms(texts))
     hold_out(groups, rated_groups).hide(cosines)
     return np.asarray(cosines.max(axis=1, initial=-1.0))
 

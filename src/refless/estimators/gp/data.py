@@ -259,6 +259,7 @@ def read(
         both = {name: learned(name, inputs) for name in names}
         kernels = {name: kernel for name, (kernel, _) in both.items()}
         points = {name: lying for name, (_, lying) in both.items()}
+        inputs.found.clear()  # it takes more memory than the texts
     else:
         inputs = _read_texts(
             rated, names, rated, parameters, known.encode, known.numbers

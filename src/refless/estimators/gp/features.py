@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from refless.data.records import NO_SCORES, picked
 from refless.loops import Loops
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, aligned
 from refless.text.embed import VectorArray
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
-from refless.text.terms import KnownTerms, Terms, Words, letter_terms, word_terms
+from refless.text.terms import KnownTerms, Tokens, Words, letter_terms, word_terms
 from refless.text.tokenize import distinct
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-loops = Loops("terms")
+loops = Loops("lookups")
 
+T = TypeVar("T")
 Encode = Callable[[Sequence[str]], VectorArray]  # see `Encoder.sentences`
 # texts whose words are counted at a time, within a processor's near memory
 BLOCK = 1_000
@@ -38,10 +39,17 @@ class KernelInputs:
     units: tuple[str, ...]  # labels of what belongs together
     # [n, ...] numbers or vectors, by the kernel that compares them
     columns: Mapping[str, Any]
-    counted: dict[str, Terms] = field(default_factory=dict)  # by the kernel, once read
+    # what several kernels read of them or learn from them, by what it is
+    found: dict[Hashable, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def once(self, what: Hashable, find: Callable[[], T]) -> T:
+        """The result of `find`, which is asked the first time alone."""
+        if what not in self.found:
+            self.found[what] = find()
+        return self.found[what]  # type: ignore[no-any-return]
 
     def take(self, rows: IntArray | Sequence[int]) -> KernelInputs:
         """These rows."""
@@ -122,7 +130,7 @@ def _source(_: str, source: str) -> str:
 
 
 # the string that a kernel reads of a text and its source, and the terms of its words
-TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Terms]]] = {
+TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Tokens]]] = {
     "words": (_text, word_terms),
     "letters": (_text, letter_terms),
     "source": (_source, word_terms),
@@ -130,21 +138,39 @@ TERMS: dict[str, tuple[Callable[[str, str], str], Callable[[Words], Terms]]] = {
 }
 
 
-def terms_of(name: str, inputs: KernelInputs) -> Terms:
-    """The terms that a kernel counts, read once for all kernels; each different string is, too."""
-    if name not in inputs.counted:
-        string_of, _ = TERMS[name]
+def terms_of(name: str, inputs: KernelInputs) -> tuple[Tokens, IntArray]:
+    """The terms of each different string that a kernel counts, and the string of each text."""
+    string_of, read = TERMS[name]
+
+    def words() -> tuple[Words, IntArray]:
         sources = inputs.sources or inputs.texts
         once, rows = distinct(map(string_of, inputs.texts, sources))
-        words = Words.of(once)
-        for each, (its_string, read) in TERMS.items():
-            if its_string is string_of:
-                inputs.counted[each] = read(words)[rows]
-    return inputs.counted[name]
+        return Words.of(once), rows
+
+    laid, rows = inputs.once(string_of, words)
+    return inputs.once(name, lambda: read(laid)), rows
+
+
+class SparseKernel:
+    """A kernel that is a product of the few features of a text, which are where it lies."""
+
+    __slots__ = ()
+
+    def anchors(self, points: csr_array) -> csr_array:
+        """See `LearnedKernel`."""
+        return points.T.tocsr()
+
+    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
+        """See `LearnedKernel`."""
+        return products_of(points, anchors)
+
+    def features(self, points: csr_array) -> csr_array:
+        """See `LinearKernel`."""
+        return points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tfidf:
+class Tfidf(SparseKernel):
     """Cosine of vectors (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of terms.
 
     A term that no rated text has counts in a text's length alone, as if one of them had it.
@@ -155,44 +181,33 @@ class Tfidf:
     idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
-    def learned(cls, name: str, inputs: KernelInputs) -> tuple[Tfidf, csr_array]:
-        """The terms of these texts, and the texts' vectors: terms are counted once for both."""
-        terms = terms_of(name, inputs)
-        keys, index, frequency = np.unique(
-            terms.keys, return_inverse=True, return_counts=True
-        )
+    def learned(cls, name: str, inputs: KernelInputs) -> Tfidf:
+        """The terms of these texts."""
+        tokens, rows = terms_of(name, inputs)
+        terms = tokens.counted()
+        keys, index = np.unique(terms.keys, return_inverse=True)
+        copies = np.repeat(np.bincount(rows), np.diff(terms.starts))
+        frequency = np.bincount(index, copies)
         idf = 1.0 + np.log((1 + len(inputs)) / (1 + np.append(frequency, 1)))
-        kernel = cls(name, KnownTerms(keys), idf)
-        return kernel, kernel._vectors(index.astype(np.int32), terms)
+        return cls(name, KnownTerms(keys), idf)
 
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
-        terms = terms_of(self.name, inputs)
-        return self._vectors(self.known.places(terms.keys), terms)
+        return inputs.once(self, lambda: self._vectors(inputs))
 
-    def _vectors(self, index: IntArray, terms: Terms) -> csr_array:
+    def _vectors(self, inputs: KernelInputs) -> csr_array:
         from scipy.sparse import csr_array
 
-        vectors = loops.tfidf_loop(index, terms.values, terms.starts, self.idf)
-        found, values, starts = vectors
-        shape = (len(starts) - 1, len(self.idf) - 1)
-        return csr_array((values, found, starts), shape=shape)
-
-    def anchors(self, points: csr_array) -> csr_array:
-        """See `Kernel`."""
-        return points.T.tocsr()
-
-    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
-        """See `Kernel`."""
-        return products_of(points, anchors)
+        tokens, rows = terms_of(self.name, inputs)
+        laid = (tokens.keys, tokens.starts, self.known.table, self.idf)
+        found, values, starts = loops.tfidf_loop(*laid)
+        shape = (len(starts) - 1, len(self.known.keys))
+        vectors = csr_array((values, found, starts), shape=shape)
+        return vectors if shape[0] == len(rows) else vectors[rows]
 
     def diagonal(self, points: csr_array) -> FloatArray:
-        """See `Kernel`; it is 1 for a text of new terms, too."""
+        """See `LearnedKernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
-
-    def features(self, points: csr_array) -> csr_array:
-        """See `LinearKernel`."""
-        return points
 
 
 def products_of(points: csr_array, anchors: csr_array) -> FloatArray:
@@ -224,32 +239,36 @@ class FeatureTable:
         self._columns = columns
         self._first = first
         n = features.shape[1]
-        # those that are made stand first, and only they take memory
-        self._rows: FloatArray = np.empty((n, columns.shape[1]), precision)
-        # of each feature's row, -1 for one that is not made
-        self._place = np.full(n, -1, dtype=np.int32)
+        # those that are made stand first, and only they take memory; that of all others is NaN
+        self._rows: FloatArray = aligned((n + 1, columns.shape[1]), precision)
+        self._rows[0] = np.nan
+        self._place = np.zeros(n, dtype=np.int32)  # of each feature's row
         self._features = features.T.tocsr()
 
     def times(self, texts: csr_array) -> FloatArray:
         """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
-        index = texts.indices
-        lacking = index[self._place[index] < 0]
-        if len(lacking):
+        products = self._products(texts)
+        if np.isnan(products).any():
             with _MAKING:
-                new = dict.fromkeys(lacking[self._place[lacking] < 0].tolist())
-                # usual ones come first, and lie together
-                self._make(np.array([*new], np.int64))
-        products: FloatArray = loops.products_loop(
-            index, texts.data, texts.indptr, self._place, self._rows
-        )
+                self._make(texts.indices)
+            products = self._products(texts)
+        return products
+
+    def _products(self, texts: csr_array) -> FloatArray:
+        """The product, NaN for a text that has a feature whose row is not made."""
+        laid = (texts.indices, texts.data, texts.indptr)
+        products: FloatArray = loops.products_loop(*laid, self._place, self._rows)
         return products
 
     def _make(self, features: IntArray) -> None:
         """Makes the rows of these features; others read those that are made meanwhile."""
-        made = self._features[features] @ self._columns
+        lacking = features[self._place[features] == 0]
+        # usual ones come first, and lie together
+        new = np.array([*dict.fromkeys(lacking.tolist())], np.int64)
+        made = self._features[new] @ self._columns
         if self._first is not None:
-            made[:, 0] = self._first[features]
-        begin = np.count_nonzero(self._place >= 0)
+            made[:, 0] = self._first[new]
+        begin = 1 + np.count_nonzero(self._place)
         end = begin + len(made)
         self._rows[begin:end] = made
-        self._place[features] = np.arange(begin, end)
+        self._place[new] = np.arange(begin, end)

@@ -18,13 +18,17 @@ from refless.estimators.gp.features import (
     TERMS,
     FeatureTable,
     KernelInputs,
+    SparseKernel,
     Tfidf,
     products_of,
 )
+from refless.loops import Loops
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.scaling import Composite, NormalRanks, Standardized
-from refless.text.terms import Holders, KnownTerms, Terms, gram_terms
+from refless.text.terms import ORDERS, KnownTerms, gram_keys, grams
+
+loops = Loops("lookups")
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", *TOGETHER)
@@ -53,7 +57,7 @@ MOST_ROWS = 1_000  # texts whose words have components
 LEAST_SIZE = 1e-6  # of a component
 BLOCK = 2_048  # texts compared with the anchors at a time
 
-Points = Any  # [texts, ...] an array, a sparse one, or `Terms`
+Points = Any  # [texts, ...] an array, or a sparse one
 
 
 class LearnedKernel(Protocol):
@@ -80,34 +84,33 @@ class LinearKernel(LearnedKernel, Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GramsKernel:
-    """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
+class GramsKernel(SparseKernel):
+    """The mean cosine of clipped counts of n-grams, over their orders: BLEU*'s matches.
+
+    It is definite: 1 of equal texts, 0 where one is shorter than the highest order.
+    """
 
     known: KnownTerms  # n-grams of the rated texts
 
     @classmethod
-    def learned(cls, inputs: KernelInputs) -> tuple[GramsKernel, Terms]:
-        """From these texts; and where they lie."""
-        terms = gram_terms(inputs.texts)
-        return cls(KnownTerms(np.unique(terms.keys))), terms
+    def of(cls, texts: Sequence[str]) -> GramsKernel:
+        """The n-grams of these texts."""
+        return cls(KnownTerms(np.unique(grams(texts).keys)))
 
-    def points(self, inputs: KernelInputs) -> Terms:
-        return gram_terms(inputs.texts)
+    def placed(self, texts: Sequence[str]) -> csr_array:
+        """[texts, n-grams + 1] the values of each text's; only one of new ones has the last."""
+        size = len(self.known.keys)
+        keys, begins = gram_keys(texts)
+        lengths = np.array([*map(len, texts)], dtype=np.int64)
+        laid = (keys, begins, lengths, *ORDERS, self.known.table, size)
+        places, values, starts = loops.known_grams_loop(*laid)
+        return csr_array((values, places, starts), shape=(len(texts), size + 1))
 
-    def anchors(self, points: Terms) -> Holders:
-        return Holders.of(points)
+    def points(self, inputs: KernelInputs) -> csr_array:
+        return self.placed(inputs.texts)
 
-    def between(self, points: Terms, anchors: Holders) -> FloatArray:
-        return anchors.products(points)
-
-    def diagonal(self, points: Terms) -> FloatArray:
-        return np.sign(np.diff(points.starts), dtype=np.float64)
-
-    def features(self, points: Terms) -> csr_array:
-        entries = points.values, self.known.places(points.keys), points.starts
-        # the last one is new, and no rated text has it
-        shape = (len(points.starts) - 1, len(self.known.keys) + 1)
-        return csr_array(entries, shape=shape)
+    def diagonal(self, points: csr_array) -> FloatArray:
+        return np.asarray(np.diff(points.indptr) > 0, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +145,12 @@ class _Scaled(_Dense):
 
     def points(self, inputs: KernelInputs) -> FloatArray:
         spread = self.width * np.sqrt(max(1, len(self.scale)))
-        return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
+        return np.asarray(self._mapped(inputs) / spread)
+
+    def _mapped(self, inputs: KernelInputs) -> FloatArray:
+        """[texts, k] the scaled numbers, once for all kernels of one scale."""
+        column = inputs.columns[self.name]
+        return inputs.once(self.scale, lambda: self.scale.mapped(column))
 
 
 class BellKernel:
@@ -253,13 +261,14 @@ class JointKernel(_Bell):
     @classmethod
     def learned(cls, inputs: KernelInputs) -> tuple[JointKernel, FloatArray]:
         """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
-        words, vectors = Tfidf.learned("words", inputs)
+        words = _tfidf("words", inputs)
+        vectors = words.points(inputs)
         rows = _taught(len(inputs))
         components = _Components.of(vectors[rows], inputs.take(rows).units)
         parts = components.parts(vectors, inputs.units)
         total = parts.var(axis=0).sum()
         size = float(np.sqrt(parts.shape[1] / total)) if total > LEAST_SIZE else 0.0
-        scale = NormalRanks.of(inputs.columns["joint"])
+        scale = _ranks("joint", inputs)
         middle = size * parts.mean(axis=0)
         kernel = cls("joint", scale, NEAR, words, components, size, middle)
         return kernel, kernel._placed(size * parts, inputs)
@@ -277,7 +286,7 @@ class JointKernel(_Bell):
         taught = inputs.take(_taught(len(inputs)))
         sample = words.points(taught)
         components = _Components.along(directions, sample, taught.units)
-        scale = NormalRanks.of(inputs.columns["joint"])
+        scale = _ranks("joint", inputs)
         return cls("joint", scale, NEAR, words, components, size, middle)
 
     def points(self, inputs: KernelInputs) -> FloatArray:
@@ -285,7 +294,7 @@ class JointKernel(_Bell):
         return self._placed(self.size * parts, inputs)
 
     def _placed(self, parts: FloatArray, inputs: KernelInputs) -> FloatArray:
-        numbers = self.scale.mapped(inputs.columns[self.name])
+        numbers = self._mapped(inputs)
         columns = max(1, len(self.scale) + parts.shape[1])
         joined = np.hstack([numbers, parts - self.middle])
         return np.asarray(joined / (self.width * np.sqrt(columns)))
@@ -345,14 +354,27 @@ class _Vectors(BellKernel, _Dense):
 
 def learned(name: str, inputs: KernelInputs) -> tuple[LearnedKernel, Points]:
     """The kernel of this name, learned from texts, and where these lie."""
-    if name in TERMS:
-        return Tfidf.learned(name, inputs)
     if name == "joint":
         return JointKernel.learned(inputs)
-    if name == "grams":
-        return GramsKernel.learned(inputs)
-    kernel = column_kernel(name, inputs)
+    kernel: LearnedKernel
+    if name in TERMS:
+        kernel = _tfidf(name, inputs)
+    elif name == "grams":
+        kernel = GramsKernel.of(inputs.texts)
+    else:
+        kernel = column_kernel(name, inputs)
     return kernel, kernel.points(inputs)
+
+
+def _tfidf(name: str, inputs: KernelInputs) -> Tfidf:
+    """The kernel of a kind of terms, learned from these texts once."""
+    return inputs.once((name, Tfidf), lambda: Tfidf.learned(name, inputs))
+
+
+def _ranks(name: str, inputs: KernelInputs) -> NormalRanks:
+    """The ranks of the numbers of a kernel; they are one for kernels that see all."""
+    what = TOGETHER if name in TOGETHER else (name, NormalRanks)
+    return inputs.once(what, lambda: NormalRanks.of(inputs.columns[name]))
 
 
 def column_kernel(name: str, inputs: KernelInputs) -> LearnedKernel:
@@ -365,8 +387,9 @@ def column_kernel(name: str, inputs: KernelInputs) -> LearnedKernel:
     if name == "judges":
         return _Line(name, Composite.of(numbers), 1.0)
     if name == "trend" or name.startswith("score "):
-        return _Line(name, NormalRanks.of(numbers), 1.0)
-    scale = (Standardized if name == "scores" else NormalRanks).of(numbers)
+        return _Line(name, _ranks(name, inputs), 1.0)
+    is_score = name == "scores"
+    scale = Standardized.of(numbers) if is_score else _ranks(name, inputs)
     return _Bell(name, scale, NEAR if name == "near" else WIDTH)
 
 

@@ -1,6 +1,6 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -12,13 +12,14 @@ from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
 from refless.estimators.gp.compiled import Compiled, Solved
-from refless.estimators.gp.data import Data
+from refless.estimators.gp.data import Data, Lazy
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.kernels import (
     DETAILS,
     JUDGES,
     LABELS,
     Covariance,
+    GramsKernel,
     Points,
     is_score,
 )
@@ -218,9 +219,7 @@ def estimated(
     names = [name for name in ("system", "scores") if name in inputs.columns]
     columns = [inputs.columns[name] for name in names]
     rows = [_bytes_of_rows(column) for column in columns]
-    sources = inputs.sources or inputs.texts
-    every = [*zip(sources, inputs.texts, inputs.units, *rows, strict=True)]
-    index = numbered(every, len(every))
+    index = _different(inputs.texts, inputs.units, inputs.sources, *rows)
     unique = inputs.take(np.unique(index, return_index=True)[1])
     n = len(unique)
     nugget = model.amplitudes.nugget + float(np.median(data.noise))
@@ -241,6 +240,13 @@ def estimated(
     return values[index], variances[index] + nugget
 
 
+def _different(texts: Sequence[str], *others: Sequence[Hashable]) -> IntArray:
+    """[n] numbers of the rows of these columns, by their order; equal ones have the same."""
+    columns = [texts, *(other for other in others if other and other is not texts)]
+    rows = texts if len(columns) == 1 else [*zip(*columns, strict=True)]
+    return numbered(rows, len(texts))
+
+
 def doubted(data: Data, model: Posterior, doubt: int) -> Posterior:
     """The model if so many more rated texts had all kernels and the nugget be worth the same."""
     size = len(data.kernels)
@@ -256,9 +262,12 @@ def together(
     n = len(inputs)
     covariance = model.covariance
     points = covariance.points(inputs)
-    among = Covariance.of(data.kernels, model.amplitudes.weights, points, n)
+    # outputs share n-grams that no rated text has, too
+    kernels = {**data.kernels, "grams": GramsKernel.of(inputs.texts)}
+    own = Lazy(kernels, lambda name: kernels[name].points(inputs))
+    among = Covariance.of(kernels, model.amplitudes.weights, own, n)
     with single_threaded_blas():
-        prior = among.between(points, n)
+        prior = among.between(own, n)
         posterior = model.posterior.together(covariance.between(points, n), prior)
     return posterior, model.amplitudes.nugget + float(np.median(data.noise))
 

@@ -152,7 +152,7 @@ def _kernel(
 ) -> LearnedKernel:
     """A kernel as it was learned."""
     if name in TERMS:
-        return _tfidf(name, arrays)
+        return _tfidf(name, inputs, arrays)
     if name == "grams":
         return GramsKernel(terms_in(arrays, "grams keys"))
     if name != "joint":
@@ -161,11 +161,15 @@ def _kernel(
     k = len(middle) - 1
     require(0 <= k <= COMPONENTS, "components are too many")
     directions = _finite(arrays, "components", (min(len(inputs), MOST_ROWS), k))
-    words = _tfidf("words", arrays)
+    words = _tfidf("words", inputs, arrays)
     return JointKernel.known(inputs, words, directions, float(middle[-1]), middle[:-1])
 
 
-def _tfidf(name: str, arrays: Mapping[str, Array]) -> Tfidf:
+def _tfidf(name: str, inputs: KernelInputs, arrays: Mapping[str, Array]) -> Tfidf:
+    return inputs.once((name, Tfidf), lambda: _saved_tfidf(name, arrays))
+
+
+def _saved_tfidf(name: str, arrays: Mapping[str, Array]) -> Tfidf:
     known = terms_in(arrays, f"{name} keys")
     idf = array_of(arrays, f"{name} idf", (len(known.keys) + 1,))
     is_valid = ((idf >= 1.0) & (idf <= LARGEST_IDF)).all()

@@ -16,14 +16,14 @@ import numpy as np
 from refless.files.arrays import Array
 from refless.files.untrusted import check_foreign, json_in
 from refless.loops import Loops
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, aligned
 from refless.registry.errors import UsageError
 from refless.text.embed.byte_pairs import BytePairs
 from refless.text.embed.digests import stamp
 from refless.text.embed.embedded import VectorArray
 from refless.text.tokenize import IdArray
 
-loops = Loops("terms")
+loops = Loops("lookups")
 
 TABLES = ("embeddings", "embedding.weight")  # of model2vec; of the others
 NUMBERS = {"F64", "F32", "F16", "I8", "I32", "I64"}  # not BF16, which numpy lacks
@@ -195,7 +195,7 @@ def _loaded(
         mapping,
         weights,
         pairs,
-        single=np.empty(vectors.shape, np.float32),
+        single=aligned(vectors.shape, np.float32),
         is_single=np.zeros(len(vectors), dtype=np.bool_),
     )
 
