@@ -19,7 +19,7 @@ from simulate import simulate
 
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.kernels import GramsKernel
+from refless.estimators.gp.features import GramsKernel
 from refless.registry.arrays import FloatArray
 from refless.stats.posterior import exact
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from refless.estimators.gp.kernels import GramsKernel
+from refless.estimators.gp.features import GramsKernel
 from refless.text.runs import RatedRuns
 from refless.text.surface import surface
 from refless.text.terms import KnownTerms, Tokens, Words, letter_terms, word_terms

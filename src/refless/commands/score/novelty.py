@@ -17,7 +17,6 @@ import numpy as np
 from refless.commands.score.copies import groups_of
 from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool
-from refless.estimators.gp.kernels import GramsKernel
 from refless.metrics.matching import hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.clusters import independent
@@ -189,6 +188,8 @@ def _least(distance: float) -> FloatArray:
 
 def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
     """The numbers of outputs and of rated texts; none is compared with those of its own unit."""
+    from refless.estimators.gp.features import GramsKernel
+
     groups, rated_groups = groups_of(outputs, rated)
     labels = units_of(rated)
     if labels and not units_of(outputs, like=rated):

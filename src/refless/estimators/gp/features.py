@@ -16,7 +16,16 @@ from refless.registry.arrays import FloatArray, IntArray, aligned
 from refless.text.embed import VectorArray
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
-from refless.text.terms import KnownTerms, Tokens, Words, letter_terms, word_terms
+from refless.text.terms import (
+    ORDERS,
+    KnownTerms,
+    Tokens,
+    Words,
+    gram_keys,
+    grams,
+    letter_terms,
+    word_terms,
+)
 from refless.text.tokenize import distinct
 
 if TYPE_CHECKING:
@@ -208,6 +217,40 @@ class Tfidf(SparseKernel):
     def diagonal(self, points: csr_array) -> FloatArray:
         """See `LearnedKernel`; it is 1 for a text of new terms, too."""
         return np.ones(points.shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GramsKernel(SparseKernel):
+    """The mean cosine of clipped counts of n-grams, over their orders: BLEU*'s matches.
+
+    It is definite: 1 of equal texts, 0 where one is shorter than the highest order.
+    """
+
+    known: KnownTerms  # n-grams of the rated texts
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> GramsKernel:
+        """The n-grams of these texts."""
+        return cls(KnownTerms(np.unique(grams(texts).keys)))
+
+    def placed(self, texts: Sequence[str]) -> csr_array:
+        """[texts, n-grams + 1] the values of each text's; only one of new ones has the last."""
+        from scipy.sparse import csr_array
+
+        size = len(self.known.keys)
+        keys, begins = gram_keys(texts)
+        lengths = np.array([*map(len, texts)], dtype=np.int64)
+        laid = (keys, begins, lengths, *ORDERS, self.known.table, size)
+        places, values, starts = loops.known_grams_loop(*laid)
+        return csr_array((values, places, starts), shape=(len(texts), size + 1))
+
+    def points(self, inputs: KernelInputs) -> csr_array:
+        """See `LearnedKernel`."""
+        return self.placed(inputs.texts)
+
+    def diagonal(self, points: csr_array) -> FloatArray:
+        """See `LearnedKernel`."""
+        return np.asarray(np.diff(points.indptr) > 0, dtype=np.float64)
 
 
 def products_of(points: csr_array, anchors: csr_array) -> FloatArray:

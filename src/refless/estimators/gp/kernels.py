@@ -17,18 +17,14 @@ from scipy.sparse import csr_array
 from refless.estimators.gp.features import (
     TERMS,
     FeatureTable,
+    GramsKernel,
     KernelInputs,
-    SparseKernel,
     Tfidf,
     products_of,
 )
-from refless.loops import Loops
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.scaling import Composite, NormalRanks, Standardized
-from refless.text.terms import ORDERS, KnownTerms, gram_keys, grams
-
-loops = Loops("lookups")
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", *TOGETHER)
@@ -81,36 +77,6 @@ class LinearKernel(LearnedKernel, Protocol):
 
     def features(self, points: Points) -> csr_array:
         """[texts, features] the features of texts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GramsKernel(SparseKernel):
-    """The mean cosine of clipped counts of n-grams, over their orders: BLEU*'s matches.
-
-    It is definite: 1 of equal texts, 0 where one is shorter than the highest order.
-    """
-
-    known: KnownTerms  # n-grams of the rated texts
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> GramsKernel:
-        """The n-grams of these texts."""
-        return cls(KnownTerms(np.unique(grams(texts).keys)))
-
-    def placed(self, texts: Sequence[str]) -> csr_array:
-        """[texts, n-grams + 1] the values of each text's; only one of new ones has the last."""
-        size = len(self.known.keys)
-        keys, begins = gram_keys(texts)
-        lengths = np.array([*map(len, texts)], dtype=np.int64)
-        laid = (keys, begins, lengths, *ORDERS, self.known.table, size)
-        places, values, starts = loops.known_grams_loop(*laid)
-        return csr_array((values, places, starts), shape=(len(texts), size + 1))
-
-    def points(self, inputs: KernelInputs) -> csr_array:
-        return self.placed(inputs.texts)
-
-    def diagonal(self, points: csr_array) -> FloatArray:
-        return np.asarray(np.diff(points.indptr) > 0, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

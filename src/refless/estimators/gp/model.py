@@ -13,13 +13,12 @@ from refless.estimators.folds import whole
 from refless.estimators.gp.all_ratings import AllRatings, PosteriorMean, of_kind
 from refless.estimators.gp.compiled import Compiled, Solved
 from refless.estimators.gp.data import Data, Lazy
-from refless.estimators.gp.features import KernelInputs
+from refless.estimators.gp.features import GramsKernel, KernelInputs
 from refless.estimators.gp.kernels import (
     DETAILS,
     JUDGES,
     LABELS,
     Covariance,
-    GramsKernel,
     Points,
     is_score,
 )

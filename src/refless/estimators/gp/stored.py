@@ -16,12 +16,11 @@ from refless.data.records import RatedPool, picked
 from refless.estimators.gp.all_ratings import PosteriorMean, landmarks_of
 from refless.estimators.gp.compiled import COMPACT, Solved, standing
 from refless.estimators.gp.data import Known, Parameters, kernel_names, read
-from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
+from refless.estimators.gp.features import TERMS, GramsKernel, KernelInputs, Tfidf
 from refless.estimators.gp.kernels import (
     COMPONENTS,
     MOST_ROWS,
     SOURCE,
-    GramsKernel,
     JointKernel,
     LearnedKernel,
     column_kernel,
