@@ -57,7 +57,10 @@ OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
     "tie that differ by little; by chance: of a metric that guesses, with as many ties."
 )
-OF_SYSTEMS = "A tie of two systems is half a pair."
+OF_SYSTEMS = (
+    "A tie of two systems is half a pair. Noise in people's means hides their order, so each "
+    "interval reaches up to all pairs but those that are shown to be in opposite orders."
+)
 CAUTION = (
     "A high correlation is not enough: it holds for these texts and systems, and a small "
     "difference between two metrics says little."
@@ -309,6 +312,8 @@ def nearest_to_people(level: Level) -> str:
     if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
         return f"On {texts} no metric can be compared with people."
     first = ranked[0]
+    if first.n_scored < level.n:
+        texts = f"the {first.n_scored:,} of {texts} that it scored"
     if len(ranked) == 1:
         spearman = _with(first, "spearman")
         return f"On {texts} {first.name} {_agrees(first)}: Spearman {spearman}."
