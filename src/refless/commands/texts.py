@@ -2,10 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from refless.data.records import Estimates
+from refless.data.records import Estimates, Texts
 from refless.report.document import Section, Table
 from refless.report.export import Cell
 from refless.report.wording import REASONS, percent, with_intervals
+
+
+def place_columns(texts: Texts, i: int) -> dict[str, Cell]:
+    """The name of a text, and where it belongs, in the columns of CSV and JSONL.
+
+    Whoever reads them again pairs systems by item or source.
+    """
+    places = {
+        "id": texts.ids,
+        "system": texts.systems,
+        "item": () if texts.items == texts.sources else texts.items,
+        "source": texts.sources,
+    }
+    return {name: column[i] for name, column in places.items() if column}
 
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:

@@ -126,7 +126,12 @@ class GateResult(Result):
             measure.answer.interval[0] > measure.bar + self.margin
             for measure in self.measures
         )
-        return card_of(self.gate, systems, self.further, rests, figures, better=better)
+        ask = "have more rated"
+        if isinstance(compared, ScoresResult):
+            ask = "score answers to more items"
+        return card_of(
+            self.gate, systems, self.further, rests, figures, better=better, ask=ask
+        )
 
     def _shown(self) -> Document:
         return self._behind(self.compared.document())

@@ -23,6 +23,7 @@ from refless.commands.judge.licence_shown import (
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.side_by_side import side_by_side
+from refless.commands.texts import place_columns
 from refless.data.design import Design
 from refless.data.human import unscaled
 from refless.data.records import Outputs, RatedPool, Texts, scored
@@ -293,10 +294,8 @@ def _rows_of(
 ) -> list[dict[str, Cell]]:
     """One row a text, with its rating and its scores."""
     rows = []
-    for i, name in enumerate(texts.ids):
-        row: dict[str, Cell] = {"id": name}
-        if texts.systems:
-            row["system"] = texts.systems[i]
+    for i in range(len(texts)):
+        row = place_columns(texts, i)
         row["human"] = float(human[i])
         for metric, column in scores.items():
             row[metric] = float(column[i])
