@@ -322,6 +322,19 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
         refless.look(without_scores)
 
 
+def test_names_tell_scores_from_ratings() -> None:
+    """Metrics, and what `scores` holds, are scores; beside them `quality` may be people's."""
+    rows = renamed(two_versions(20), human_rating="quality", judge_score="BLEU")
+    seen = refless.look(rows).seen
+    assert (seen.scores, seen.proposed) == (("BLEU",), {"rating": "quality"})
+    lists = [
+        {**row, "ratings": [row["quality"]], "scores": {"fluent": row["BLEU"]}}
+        for row in rows
+    ]
+    seen = refless.look(without(lists, "BLEU", "quality")).seen
+    assert (seen.scores, "rating" in seen.roles) == (("scores.fluent",), True)
+
+
 def test_few_inputs_may_be_versions() -> None:
     """A column `prompt` with two names is guessed to be the version, a bot's answer the output."""
     names = {"prompt": "customer", "version": "prompt", "output": "bot_answer"}
