@@ -399,7 +399,7 @@ def test_what_is_ahead_comes_first_on_real_ratings(
     path = DATA / "edits" / "grammar.jsonl"
     monkeypatch.setattr("refless.commands.validate.run.AT_MOST", 300)
     ran = validated(path, "--group", "item", "--scale", 0, 100, estimator="gp")
-    assert ran.out.startswith("Not shown to be better than guessing the average")
+    assert ran.out.startswith("The Gaussian process is not shown to be better")
     assert "length is ahead of it in Spearman by 0." in ran.line
     assert "refless score" not in ran.out
 

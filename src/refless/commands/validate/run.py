@@ -138,7 +138,8 @@ def validate(
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, read, labels, seed, signs, design)
+    result = _result(candidates, read, labels, seed, signs, design)
+    return replace(result, named=bool(specs))
 
 
 validate_choices = returning(JudgedResult, NAMES)(validate)
@@ -189,6 +190,7 @@ def _result(
         signatures={name: str(signed) for name, signed in signatures.items()},
         next_command=scoring(best),
         listed=read.listed,
+        named=False,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
 
