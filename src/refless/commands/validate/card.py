@@ -7,7 +7,7 @@ import numpy as np
 from refless.commands.validate.leaderboard import Leaderboard, MethodLine
 from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, worth_using
 from refless.evaluation.baselines import CONSTANT
-from refless.evaluation.further import DECIDED, first_open
+from refless.evaluation.further import DECIDED, UNKNOWN, first_open
 from refless.evaluation.jackknife import FEWEST
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
@@ -140,6 +140,8 @@ def _flat(table: Leaderboard) -> list[MethodLine]:
 def _further(table: Leaderboard) -> str:
     """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
+    if math.isnan(line.spearman):  # estimates are all alike, however many are rated
+        return UNKNOWN
     numbers = [(each.saved, each.saved_interval, 0.0) for each in _flat(table)]
     numbers.append((line.spearman, line.spearman_interval, 0.0))
     numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))
