@@ -8,6 +8,7 @@ import pytest
 import sacrebleu
 
 import command_line
+from command_line import jsonl
 from refless import gate, metric
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
@@ -159,6 +160,15 @@ def test_written_scores_are_compared_in_pairs(tmp_path) -> None:
     card = gate(alone, baseline="s1", score_column="len", margin=5).card()
     assert card.rests.endswith("says which outputs belong together.")
     assert "score answers to more items, until" in card.advice
+    jsonl(tmp_path / "two.jsonl", [{**row, "quality": 3} for row in alone])
+    result = gate(
+        str(tmp_path / "two.jsonl"), baseline="s1", score_column="len", margin=5
+    )
+    assert result.card().advice.startswith("ask first whether ratings that lie unread")
+    assert result.card().command == (
+        f"refless.judge('{tmp_path}/two.jsonl', columns={{'rating': 'quality'}}, "
+        "score_column='len')"
+    )
 
 
 def test_interval_of_a_mean_is_the_known_one() -> None:

@@ -15,8 +15,9 @@ from refless.stats.intervals import VERDICTS
 
 State = Literal["different", "alike", "undecided"]
 ADVICE = "have some of these outputs rated: 'refless judge' then tells if people agree."
+ASK = "ask first whether ratings that lie unread agree with these scores, if people gave them"
 
-UNFIT = "a claim about quality: no person has rated these outputs."
+UNFIT = "a claim about quality: these scores are no ratings by people."
 
 
 def card_of(
