@@ -15,7 +15,7 @@ import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run_well
 from refless.commands.judge.metrics_compared import Agreeing, Level
-from refless.commands.judge.result import nearest_to_people
+from refless.commands.judge.metrics_shown import nearest_to_people
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors

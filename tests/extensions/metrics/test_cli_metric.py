@@ -1,6 +1,7 @@
 """refless metric: parameters, plain files, formats, intervals, misuse."""
 
 import json
+from itertools import product
 
 import jsonschema
 import numpy as np
@@ -148,9 +149,8 @@ def test_written_scores_are_compared_in_pairs(tmp_path) -> None:
     """Rows keep their source; without one a gate says so, and asks for scores, not ratings."""
     texts = {"s1": "a good meal", "s2": "a meal"}
     rows = [
-        {"source": f"q{i}", "system": name, "text": f"{text} {i * '!'}"}
-        for i in range(12)
-        for name, text in texts.items()
+        {"source": f"q{i}", "system": name, "text": texts[name] + i * "!"}
+        for i, name in product(range(12), texts)
     ]
     path = tmp_path / "scored.csv"
     metric(rows, [len]).save(path)

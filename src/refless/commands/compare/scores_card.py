@@ -39,7 +39,9 @@ def card_of(
     scores = field.human[field.human == field.human]
     units = RatingUnits({*scores.tolist()} <= {*VERDICTS})
     (pair, *others) = comparison.pairs
-    rests = f"Rests on {counted(len(scores), 'score')} in '{name}', not people's ratings"
+    rests = (
+        f"Rests on {counted(len(scores), 'score')} in '{name}', not people's ratings"
+    )
     if pair.paired and not others:
         items = counted(pair.both_rated, "item")
         rests = f"Rests on scores in '{name}', not people's ratings, of {items} that both answered"

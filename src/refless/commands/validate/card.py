@@ -65,7 +65,8 @@ def card_of(
     for each in _flat(table):
         errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
         errors += _spared(each)
-    beside = " ".join([f"{errors}.", *(_beside(table) if named else ()), agree])
+    others = _beside(table) if named else []
+    beside = " ".join([f"{errors}.", *others, agree])
     return Card(
         topic="estimates",
         question=QUESTION,

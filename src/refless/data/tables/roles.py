@@ -6,7 +6,12 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from refless.data.records import picked
-from refless.data.tables.cells import json_in_cell, name_of_cell, source_of_cell, text_of_cell
+from refless.data.tables.cells import (
+    json_in_cell,
+    name_of_cell,
+    source_of_cell,
+    text_of_cell,
+)
 from refless.registry.arrays import Strings
 
 Cells = Sequence[object]
