@@ -72,6 +72,15 @@ def test_json_fits_its_schema(rated: Path) -> None:
     assert found["segments"]["best"] == ["good"]
 
 
+def test_metrics_have_an_answer_of_their_own(rated: Path) -> None:
+    """In brief too: their numbers, and what to do now, beside a judge or alone."""
+    words = (rated, "-m", "bleu", *QUICK, "--format", "brief")
+    beside = run_well("judge", *words, "--score-column", "bad").line
+    assert "metrics On these 48 texts" in beside
+    assert "bleu 48 " in beside
+    assert "Do now: " in run_well("judge", *words).out
+
+
 def test_lower_is_better(rated: Path) -> None:
     """The sign is turned."""
     flags = ("--score-column", "errors", *QUICK, "--format", "json")

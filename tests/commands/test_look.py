@@ -217,15 +217,21 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_page_holds_every_text(tmp_path: Path) -> None:
-    """The texts side by side are data, in the order of the file, and never markup."""
+    """The texts side by side are data, in the order of the file, and never markup.
+
+    A further answer of a version to an item has a row of its own.
+    """
     rows = two_versions(12, rated=6)
     rows[3]["output"] += SCRIPT
+    rows.append(rows[0] | {"output": "said again"})
     page = tmp_path / "page.html"
     refless.look(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
     html = page.read_text("utf-8")
     assert SCRIPT not in html
     data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
-    outputs = [*chain.from_iterable(row["answers"] for row in data["rows"])]
+    answers = chain.from_iterable(row["answers"] for row in data["rows"])
+    outputs = [answer for answer in answers if answer]
+    assert data["rows"][-1]["item"] == f"{rows[0]['prompt']} (2)"
     assert [text for text, *_ in outputs] == [row["output"] for row in rows]
     people = [rating for _, rating, *_ in outputs]
     assert people == [row.get("human_rating") for row in rows]
@@ -320,6 +326,19 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
         InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
     ):
         refless.look(without_scores)
+
+
+def test_names_tell_scores_from_ratings() -> None:
+    """Metrics, and what `scores` holds, are scores; beside them `quality` may be people's."""
+    rows = renamed(two_versions(20), human_rating="quality", judge_score="BLEU")
+    seen = refless.look(rows).seen
+    assert (seen.scores, seen.proposed) == (("BLEU",), {"rating": "quality"})
+    lists = [
+        {**row, "ratings": [row["quality"]], "scores": {"fluent": row["BLEU"]}}
+        for row in rows
+    ]
+    seen = refless.look(without(lists, "BLEU", "quality")).seen
+    assert (seen.scores, "rating" in seen.roles) == (("scores.fluent",), True)
 
 
 def test_few_inputs_may_be_versions() -> None:

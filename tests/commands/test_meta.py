@@ -12,7 +12,7 @@ from places import DATA
 from published import needed
 from records import predictions
 from refless.commands.judge.metrics_compared import How, meta
-from refless.commands.judge.result import nearest_to_people
+from refless.commands.judge.metrics_shown import nearest_to_people
 from refless.data.records import Outputs, Predictions
 from refless.extensions.metrics.bleu import BLEU
 from refless.metrics.protocol import averaged

@@ -257,6 +257,8 @@ def test_bad_rows(model: Path, tmp_path: Path) -> None:
     ran = run_well(*words, "--skip-bad", "--threads", 1)
     assert read(tmp_path / "out")[17 + 1 + 3]["reason"] == "bad-row"
     assert "part-2.jsonl, line 4: not JSON" in ran.notes
+    again = json_of(*words, "--skip-bad", "--threads", 1)
+    assert "" not in again["systems"]
 
 
 def test_refused_by_name(model: Path, tmp_path: Path) -> None:

@@ -153,7 +153,9 @@ def test_runs_without_people() -> None:
     assert result.states == {"score": ("different",)}
     first = str(result).splitlines()[0]
     assert first.startswith("new leads by 0.85 points (")
-    assert "not people's ratings" in str(result)
+    (card,) = result.cards()
+    rests = "Rests on scores in 'score', not people's ratings, of"
+    assert card.rests == f"{rests} {pair.both_rated} items that both answered."
     assert str(result.signature).startswith("scores|metrics:score|")
     assert not [note for note in result.notes if "unread" in note]
 

@@ -222,7 +222,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
             "who won is not understood: 1;",
         ),  # the first, or true?
         ([{**PLAIN, "winner": None}], "left out: 1 pairs without a vote"),
-        ([{**PLAIN, "output_b": None}], "column 'text': no text"),
+        ([{**PLAIN, "output_b": None}], "column 'output_b': no text"),
         (
             [{**PLAIN, "model_a": "m"}],
             "column 'system': no system; name the systems of both",
@@ -234,7 +234,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
         ),
         (
             [{"prompt": "q", "chosen": "x", "rejected": 5}],
-            "column 'text': 5 is not a string",
+            "column 'rejected': 5 is not a string",
         ),
     ],
 )

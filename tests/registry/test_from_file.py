@@ -7,7 +7,9 @@ import pytest
 
 import refless
 from command_line import jsonl, rated_rows, run, run_well
+from refless.estimators.own import own_estimator
 from refless.registry.errors import RefLessError
+from refless.registry.from_file import own_thing
 from refusals import bad_usage
 
 FILE = """
@@ -25,6 +27,14 @@ class Mean:
 
     def predict(self, texts):
         return np.full(len(texts), self.mean)
+
+
+class Sourced:
+    def fit(self, texts, ratings, sources=None):
+        self.of_sources = sources
+
+    def predict(self, texts):
+        return {}[self.of_sources[0]]
 
 
 class Needy:
@@ -66,9 +76,13 @@ def test_an_own_estimator(folder: Path) -> None:
     result = refless.validate("rated.jsonl", scale=(1, 5), estimator="mine.py:Mean")
     assert str(result.signature) == signature
     assert "--estimator mine.py:Mean" in result.command
+    assert result.card().further.startswith("too little is known")
     (folder / "mine.py").write_text(FILE + "\n# more\n")
     again = refless.validate("rated.jsonl", scale=(1, 5), estimator="mine.py:Mean")
     assert str(again.signature) != signature
+    one, other = (own_thing("mine.py:Sourced") for _ in "ab")
+    assert one is not None is not other
+    assert str(own_estimator(one).signature()) == str(own_estimator(other).signature())
 
 
 def test_an_own_subclass(folder: Path) -> None:
@@ -121,6 +135,7 @@ def test_own_metrics(folder: Path) -> None:
         ("mine.py:Mean:share=2", "set them in the file"),
         ("mine.py:Needy", "Needy() cannot be made"),
         ("mine.py:words", "words is no estimator: give it fit(texts, ratings)"),
+        ("mine.py:Sourced", "mine.py, line 23: Sourced.predict KeyError: 's"),
         ("bad.py:Mean", "bad.py, line 3: NameError: name 'oops' is not defined"),
         ("worse.py:Mean", "worse.py, line 1: SyntaxError"),
     ],
@@ -136,7 +151,7 @@ def test_estimators_that_cannot_be(folder: Path, spec: str, message: str) -> Non
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("mine.py:broken", "mine.py, line 32: broken('a b c') KeyError: 'missing'"),
+        ("mine.py:broken", "mine.py, line 40: broken('a b c') KeyError: 'missing'"),
         ("mine.py:FILE", "has no 'FILE'"),
         ("mine.py:words:x=1", "words:x=1 is no function"),
     ],

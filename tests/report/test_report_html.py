@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import chain, pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run_well
 from refless.commands.judge.metrics_compared import Agreeing, Level
-from refless.commands.judge.result import nearest_to_people
+from refless.commands.judge.metrics_shown import nearest_to_people
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors
@@ -320,6 +321,11 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
             ("A", "B"),
             "The best of 2, A, has Spearman 0.1",
         ),
+        (
+            (("A", 0.5, 0.4),),
+            ("A",),
+            "On the 48 of these 50 texts that it scored A agrees",
+        ),
         ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
     ],
 )
@@ -328,6 +334,8 @@ def test_nearest_to_people(
 ) -> None:
     """The sentence over metrics: the best one, whether tests tell it apart, or that none agrees."""
     found = tuple(agreeing(*metric) for metric in metrics)
+    if "48" in words:
+        found = (replace(found[0], n_scored=48),)
     chosen = of_best(metrics[0][1], found[0].spearman_interval, len(found), 50)
     level = Level(name="segment", n=50, metrics=found, best=best, best_interval=chosen)
     assert words in nearest_to_people(level)

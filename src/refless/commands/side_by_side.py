@@ -1,5 +1,6 @@
 """Outputs item by item, a column a version, with ratings, a judge's scores and estimates."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,21 +42,24 @@ def side_by_side(
         return None
     systems = sorted({*texts.systems}) or [""]
     columns = texts.systems or ("",) * len(texts)
-    keys = texts.items or texts.sources or texts.ids
+    order = np.argsort(first_rows, kind="stable").tolist() or range(len(texts))
+    keys: Sequence[str] = texts.items or texts.sources or texts.ids
     # the source of each item, or what the rows call it
-    names = dict(zip(keys, texts.sources or keys, strict=True))
-    one_each = len({*zip(keys, columns, strict=True)}) == len(texts)
-    if len(systems) > MOST_SYSTEMS or not one_each:
-        names = _names_of_outputs(texts.ids, columns, [names[key] for key in keys])
+    titles = texts.sources or keys
+    if len(systems) > MOST_SYSTEMS:
+        titles = _titles_of_outputs(columns, titles)
         systems = [""]
         columns = ("",) * len(texts)
         keys = texts.ids
+    places = _places(keys, columns, order)
     judge = next(iter(texts.score_names), "")
     scores = texts.score(judge) if judge else np.full(len(texts), np.nan)
-    order = np.argsort(first_rows, kind="stable").tolist()
-    rows: dict[str, dict[str, OutputShown]] = {}
-    for i in order or range(len(texts)):
-        rows.setdefault(keys[i], {})[columns[i]] = OutputShown(
+    rows: dict[tuple[str, int], dict[str, OutputShown]] = {}
+    names = {}
+    for i in order:
+        _, times = place = places[i]
+        names[place] = f"{titles[i]} ({times})" if times > 1 else titles[i]
+        rows.setdefault(place, {})[columns[i]] = OutputShown(
             text=texts.texts[i],
             people=_number(people[i]),
             judge=_number(scores[i]),
@@ -69,7 +73,7 @@ def side_by_side(
         judge=judge,
         apart=_least_apart(rated, judged, scale, percent=percent),
         percent=percent,
-        items=tuple(names[key] for key in rows),
+        items=tuple(map(names.__getitem__, rows)),
         answers=tuple(tuple(map(answers.get, systems)) for answers in rows.values()),
         doubt=doubt,
     )
@@ -88,14 +92,23 @@ def _least_apart(
     return FAR * float(high - low) if are_ratings(rated, judged, scale) else 0.0
 
 
-def _names_of_outputs(
-    ids: Strings, systems: Strings, items: Sequence[str]
-) -> dict[str, str]:
-    """By id, the system of each output and what it answers."""
-    names = {}
-    for name, system, item in zip(ids, systems, items, strict=True):
-        names[name] = f"{system}: {item}" if system else item
-    return names
+def _places(
+    keys: Sequence[str], systems: Strings, order: Sequence[int]
+) -> dict[int, tuple[str, int]]:
+    """By number of an output, its item, and the how many-th of its system for it that it is."""
+    times: Counter[tuple[str, str]] = Counter()
+    places = {}
+    for i in order:
+        pair = (keys[i], systems[i])
+        times[pair] += 1
+        places[i] = (keys[i], times[pair])
+    return places
+
+
+def _titles_of_outputs(systems: Strings, items: Sequence[str]) -> Sequence[str]:
+    """[n] the system of each output and what it answers."""
+    pairs = zip(systems, items, strict=True)
+    return [f"{system}: {item}" if system else item for system, item in pairs]
 
 
 def _number(value: float) -> float | None:

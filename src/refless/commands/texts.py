@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from refless.data.records import Estimates
+from refless.data.records import Estimates, Texts
 from refless.report.document import Section, Table
 from refless.report.export import Cell
 from refless.report.wording import percent, with_intervals
@@ -15,6 +15,20 @@ REASONS = {
     "too-uncertain": "its standard deviation is larger than asked for",
     "bad-row": "the row could not be read",
 }
+
+
+def place_columns(texts: Texts, i: int) -> dict[str, Cell]:
+    """The name of a text, and where it belongs, in the columns of CSV and JSONL.
+
+    Whoever reads them again pairs systems by item or source.
+    """
+    places = {
+        "id": texts.ids,
+        "system": texts.systems,
+        "item": () if texts.items == texts.sources else texts.items,
+        "source": texts.sources,
+    }
+    return {name: column[i] for name, column in places.items() if column}
 
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:

@@ -43,7 +43,8 @@ def own_estimator(own: OwnThing) -> Estimator:
             "predict(texts), or make it a subclass of refless's Estimator"
         )
     title = property(lambda _: own.name)
-    regressor: Estimator = _signed(Regressor, own, title=title)(model=model)
+    kind = _signed(Regressor, own, title=title, path=own.path)
+    regressor: Estimator = kind(model=model)
     return regressor
 
 

@@ -192,7 +192,10 @@ class Estimator(ABC):
         """An estimate, or a reason why there is none, for each output."""
 
     def predict(self, X: Outputs | Given) -> FloatArray:  # noqa: N803
-        """[n] the estimates as numbers, NaN where undefined."""
+        """[n] the estimates, NaN where undefined; from 0 to 1 if the rated texts have a scale.
+
+        In the raters' units they are `estimate(X).on(self.rated.scale).values`.
+        """
         return self.estimate(X).values
 
     @abstractmethod

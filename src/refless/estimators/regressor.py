@@ -1,11 +1,12 @@
 """Estimators that give numbers alone, and anything that fits and predicts as one of them."""
 
+import inspect
 import re
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from refless.data.records import (
     Outputs,
     RatedPool,
     Residuals,
+    Texts,
     as_outputs,
     ends_of,
 )
@@ -27,7 +29,8 @@ from refless.estimators.intervals import (
 )
 from refless.estimators.protocol import Estimator
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
+from refless.registry.errors import RefLessError, UsageError
+from refless.registry.from_file import line_in
 from refless.registry.signature import Signature
 from refless.registry.spec import About
 from refless.registry.version import __version__
@@ -125,12 +128,16 @@ class PointEstimator(Estimator):
 class Regressor(PointEstimator):
     """Estimates by a model with `fit(texts, ratings)` and `predict(texts)`.
 
-    A Pipeline of scikit-learn that begins with a vectorizer is one. It reads texts alone.
+    A Pipeline of scikit-learn that begins with a vectorizer is one. It reads texts, and what they
+    answer where the method has a parameter `sources`.
 
     Attributes:
         model: is copied before it is fitted.
         label: its name in results; that of its class, or of a Pipeline's last step, by default.
+        path: of the file that it comes from, or "".
     """
+
+    path: ClassVar[str] = ""
 
     model: Any
     label: Annotated[str, About("name in results")] = ""
@@ -150,16 +157,34 @@ class Regressor(PointEstimator):
 
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - a copy
         model = deepcopy(self.model)
-        model.fit([*rated.texts], rated.human)
+        self._asked(model.fit, rated, rated.human)
         return model
 
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
-        predicted: FloatArray = model.predict([*outputs.texts])
+        predicted: FloatArray = self._asked(model.predict, outputs)
         return predicted
 
+    def _asked(self, method: Any, texts: Texts, *ratings: FloatArray) -> Any:  # noqa: ANN401 - of the model
+        """The answer of the model's method; UsageError with its place if it fails."""
+        about = {}
+        if texts.sources and "sources" in inspect.signature(method).parameters:
+            about["sources"] = [*texts.sources]
+        try:
+            return method([*texts.texts], *ratings, **about)
+        except RefLessError:
+            raise
+        except Exception as fault:
+            place = f"{self.path or self.title}{line_in(self.path, fault)}"
+            raise UsageError(
+                f"{place}: {self.title}.{method.__name__} {type(fault).__name__}: {fault}"
+            ) from fault
+
     def signature(self, pool: RatedPool | None = None) -> Signature:
-        """The model as it prints itself, and the rated texts."""
-        model = sha256(repr(self.model).encode()).hexdigest()[:12]
+        """The model as it prints itself, or its attributes, and the rated texts."""
+        model: object = self.model
+        if type(model).__repr__ is object.__repr__:  # which has an address
+            model = vars(model)
+        model = sha256(repr(model).encode()).hexdigest()[:12]
         signed = Signature(re.sub("[|:]", " ", self.title)).plus(model=model)
         if pool is not None or self._fitted is not None:
             signed = self._with_pool(signed, self.rated if pool is None else pool)

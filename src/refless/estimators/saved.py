@@ -82,11 +82,7 @@ def save(
         InputError: a file that cannot be written.
     """
     check_ending(path)
-    if type(estimator) not in {*ESTIMATORS.values()}:
-        name = type(estimator).__name__
-        raise UsageError(
-            f"{name} cannot be saved: no entry point of refless.estimators names it"
-        )
+    check_known(estimator)
     pool, labels = estimator.given
     learned, arrays = estimator.learned()
     facts = {
@@ -99,6 +95,15 @@ def save(
     groups = {GROUPS: json_array(labels)} if labels else {}
     runs = named(RUNS, RatedRuns.of(pool.texts).arrays())
     write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **runs, **arrays})
+
+
+def check_known(estimator: Estimator) -> None:
+    """Raises UsageError for an estimator that a file could not name."""
+    if type(estimator) not in {*ESTIMATORS.values()}:
+        raise UsageError(
+            f"{estimator.title} cannot be saved: no entry point of refless.estimators names it; "
+            "'refless score' estimates with it, if it is given the rated texts"
+        )
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:

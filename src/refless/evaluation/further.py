@@ -47,7 +47,7 @@ class Further:
             )
         asked = f"about {counted(self.count, 'more item')}"
         if self.of == "items":
-            asked = f"about {counted(self.count, 'new item')} beside these, all of them rated,"
+            asked = f"about {counted(self.count, 'new item')} beside these, rated or scored alike,"
         return f"{asked} would decide it with a chance of 4 in 5."
 
 

@@ -265,7 +265,9 @@ def scored(
         )
 
     systems = np.array(names, dtype=object)
-    rows_of = {name: np.flatnonzero(systems == name) for name in sorted({*names})}
+    rows_of = {
+        name: np.flatnonzero(systems == name) for name in sorted({*names} - {""})
+    }
     reasons = Counter(filter(None, estimates.reasons))
     return Scored(
         outputs=outputs,

@@ -1,6 +1,7 @@
 """refless metric: parameters, plain files, formats, intervals, misuse."""
 
 import json
+from itertools import product
 
 import jsonschema
 import numpy as np
@@ -8,12 +9,15 @@ import pytest
 import sacrebleu
 
 import command_line
+from command_line import jsonl
+from refless import gate, metric
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.delta import DeltaBLEU
 from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import run
 from refless.metrics.protocol import metric_of
+from rows import without
 
 SCHEMA = MetricResult.schema()
 GOOD = "the food was delicious ."
@@ -139,6 +143,32 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
     assert "1 of 2 outputs could not be scored" in ran.err
+
+
+def test_written_scores_are_compared_in_pairs(tmp_path) -> None:
+    """Rows keep their source; without one a gate says so, and asks for scores, not ratings."""
+    texts = {"s1": "a good meal", "s2": "a meal"}
+    rows = [
+        {"source": f"q{i}", "system": name, "text": texts[name] + i * "!"}
+        for i, name in product(range(12), texts)
+    ]
+    path = tmp_path / "scored.csv"
+    metric(rows, [len]).save(path)
+    paired = gate(str(path), baseline="s1", score_column="len", margin=5).card()
+    assert "of 12 items that both answered." in paired.rests
+    alone = [{**row, "len": len(row["text"])} for row in without(rows, "source")]
+    card = gate(alone, baseline="s1", score_column="len", margin=5).card()
+    assert card.rests.endswith("says which outputs belong together.")
+    assert "score answers to more items, until" in card.advice
+    jsonl(tmp_path / "two.jsonl", [{**row, "quality": 3} for row in alone])
+    result = gate(
+        str(tmp_path / "two.jsonl"), baseline="s1", score_column="len", margin=5
+    )
+    assert result.card().advice.startswith("ask first whether ratings that lie unread")
+    assert result.card().command == (
+        f"refless.judge('{tmp_path}/two.jsonl', columns={{'rating': 'quality'}}, "
+        "score_column='len')"
+    )
 
 
 def test_interval_of_a_mean_is_the_known_one() -> None:

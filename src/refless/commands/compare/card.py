@@ -17,6 +17,10 @@ from refless.report.wording import labels, percent
 NAME = 24  # letters of a version
 MOST_NAMED = 3  # versions that may be as good
 EQUAL = "a claim that they are equally good: that is not shown either."
+NO_PAIRS = (
+    "This is no comparison in pairs: too few items have outputs of both. A column item says which "
+    "outputs belong together."
+)
 OTHERS = "items or raters of another kind than these."
 
 
@@ -56,7 +60,7 @@ def card_of_two(
         state=state,
         label=label,
         answer=_answer(turned(pair), units, means),
-        rests=rests,
+        rests=rests if pair.paired else f"{rests} {NO_PAIRS}",
         further=_further(pair, further),
         unfit=_unfit(pair),
         advice=_advice(pair, more_items=further.of == "items"),

@@ -291,11 +291,6 @@ def _of_two(comparison: Comparison) -> list[str]:
         items = counted(pair.left_out, "item")
         verb = "is" if pair.left_out == 1 else "are"
         lines.append(f"{items} that only one of them answered {verb} left out.")
-    if not pair.paired:
-        lines.append(
-            "This is no comparison in pairs: too few items have outputs of both. A column item "
-            "says which outputs belong together."
-        )
     return lines
 
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands import function_of
+from refless.commands.calls import Call
 from refless.commands.compare.document import (
     MOST_PAIRS,
     NAME,
@@ -16,7 +18,9 @@ from refless.commands.compare.document import (
     turned,
     value_of,
 )
-from refless.commands.compare.scores_card import State, card_of, state_of
+from refless.commands.compare.scores_card import ASK, State, card_of, state_of
+from refless.commands.declared import parameters_of
+from refless.commands.parameters import this_call
 from refless.commands.populations import Looks, question
 from refless.commands.warnings import note
 from refless.data.design import Design
@@ -74,6 +78,7 @@ class ScoresResult(Result):
         metrics, design, margin, these_items, looks: as in `ScoresRecord`.
         fields: what was compared, by metric.
         next_command: the line that chooses what to have rated.
+        judging: the line that asks whether people agree, if their ratings may lie unread.
         gated: as of `CompareResult`.
     """
 
@@ -85,6 +90,7 @@ class ScoresResult(Result):
     these_items: bool
     looks: Looks
     next_command: str
+    judging: str
     gated: bool = False
 
     @property
@@ -102,11 +108,12 @@ class ScoresResult(Result):
         for name, comparison in self.metrics.items():
             figures = self._differences(name).figures
             field = self.fields[name]
-            cards.append(
-                card_of(
-                    name, comparison, field, self.margin, figures, self.next_command
-                )
+            card = card_of(
+                name, comparison, field, self.margin, figures, self.next_command
             )
+            if self.judging:
+                card = replace(card, advice=f"{ASK}.", command=self.judging)
+            cards.append(card)
         if len(cards) == 1:
             return (*cards,)
         named = zip(cards, self.metrics, strict=True)
@@ -225,9 +232,26 @@ def compared_scores(
         these_items=these_items,
         looks=looks,
         next_command=next_command,
+        judging=_judging(runs),
         fields=fields,
         signature=signature,
     )
+
+
+def _judging(runs: ScoredRuns) -> str:
+    """The line that holds the scores against what may be people's ratings; "" without any."""
+    if not runs.ratings:
+        return ""
+    given = this_call().values
+    columns = {**(given["columns"] or {}), "rating": runs.ratings[0]}
+    values = {
+        **given,
+        "rated": given["outputs"],
+        "columns": columns,
+        "estimator": None,
+        "score_column": [*runs.outputs.score_names],
+    }
+    return Call("judge", parameters_of(function_of("judge")), values).said()
 
 
 def _fields(

@@ -15,8 +15,9 @@ from refless.stats.intervals import VERDICTS
 
 State = Literal["different", "alike", "undecided"]
 ADVICE = "have some of these outputs rated: 'refless judge' then tells if people agree."
+ASK = "ask first whether ratings that lie unread agree with these scores, if people gave them"
 
-UNFIT = "a claim about quality: no person has rated these outputs."
+UNFIT = "a claim about quality: these scores are no ratings by people."
 
 
 def card_of(
@@ -37,15 +38,20 @@ def card_of(
     """
     scores = field.human[field.human == field.human]
     units = RatingUnits({*scores.tolist()} <= {*VERDICTS})
-    counts = counted(len(scores), "score")
-    rests = f"Rests on {counts} in '{name}', which are not people's ratings."
     (pair, *others) = comparison.pairs
+    rests = (
+        f"Rests on {counted(len(scores), 'score')} in '{name}', not people's ratings"
+    )
+    if pair.paired and not others:
+        items = counted(pair.both_rated, "item")
+        rests = f"Rests on scores in '{name}', not people's ratings, of {items} that both answered"
     if others:
         card = card_of_several(comparison, field, units, figures, command)
         question = f"Does one version have the highest {name}?"
-        card = replace(card, question=question, rests=rests)
+        card = replace(card, question=question, rests=f"{rests}.")
     else:
-        card = card_of_two(comparison, field, units, rests, command, by=f" by {name}")
+        by = f" by {name}"
+        card = card_of_two(comparison, field, units, f"{rests}.", command, by=by)
     card = replace(card, unfit=UNFIT, advice=ADVICE, command=command)
     if others or state_of(pair, margin) != "alike":
         return card

@@ -24,7 +24,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.data.design import group_names
-from refless.estimators.saved import Saved, save
+from refless.estimators.saved import Saved, check_known, save
 
 
 @command
@@ -67,6 +67,7 @@ def fit(
     )
     check_saving(to)
     unfitted = chosen(estimator, threads, seed)
+    check_known(unfitted)
     pool, column = rated_of(rated, rows, group)
     labels = () if group is None else group_names(pool, group, column)
     note_unread([unfitted], pool)

@@ -20,6 +20,7 @@ def card_of(
     figures: tuple[Figure, ...],
     *,
     better: bool,
+    ask: str,
 ) -> Card:
     """The card on the new system.
 
@@ -27,13 +28,14 @@ def card_of(
         gate: the verdict; systems: the old one and the new one.
         better: whether the new one is shown to be better.
         further: what would decide it; rests: what it rests on; figures: that show it.
+        ask: for what decides it.
     """
     names = labels(systems, NAME)
     old, new = (names[system] for system in systems)
     advice = {
         "passed": f"let {new} take the place of {old}.",
         "failed": f"keep {old}, and look at the outputs in which {new} is worse.",
-        "undecided": f"keep {old}, and have more rated, until it is decided.",
+        "undecided": f"keep {old}, and {ask}, until it is decided.",
     }
     unfit = {
         "passed": OTHERS if better else f"a claim that {new} is better.",

@@ -1,11 +1,12 @@
 """The result of `refless gate`: passed, failed or undecided."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult
+from refless.commands.compare.scores_card import ASK
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
 from refless.commands.gate.card import card_of, picture_of
@@ -125,7 +126,17 @@ class GateResult(Result):
             measure.answer.interval[0] > measure.bar + self.margin
             for measure in self.measures
         )
-        return card_of(self.gate, systems, self.further, rests, figures, better=better)
+        ask = "have more rated"
+        first = ""
+        if isinstance(compared, ScoresResult):
+            ask = "score answers to more items"
+            first = compared.judging
+        card = card_of(
+            self.gate, systems, self.further, rests, figures, better=better, ask=ask
+        )
+        if first:
+            return replace(card, advice=f"{ASK}. Then {card.advice}", command=first)
+        return card
 
     def _shown(self) -> Document:
         return self._behind(self.compared.document())

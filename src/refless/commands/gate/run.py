@@ -85,8 +85,9 @@ def gate(
 
     It fails if the new system is surely worse by more than the margin, and passes if that is ruled
     out; else it is undecided, and says what would decide it. Numbers are those of 'refless
-    compare', by ratings of people, their choices, or scores without ratings. Exit status: 0 passed,
-    3 failed, 4 undecided.
+    compare', by ratings of people, their choices, or scores without ratings: those of a metric,
+    too, as 'refless metric -o scored.csv' writes them. Exit status: 0 passed, 3 failed, 4
+    undecided.
 
     Args:
         outputs: Files of outputs with a column of systems, or one file for each system, with

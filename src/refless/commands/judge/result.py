@@ -20,49 +20,38 @@ from refless.commands.judge.licence_shown import (
     licence_sections,
     licences_section,
 )
-from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
+from refless.commands.judge.metrics_compared import Level, Meta
+from refless.commands.judge.metrics_shown import (
+    CAUTION,
+    SEGMENTS,
+    annotator_of,
+    card_of_metrics,
+    figure_of,
+    level_sections,
+    nearest_to_people,
+)
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.populations import allowed
 from refless.commands.side_by_side import side_by_side
+from refless.commands.texts import place_columns
 from refless.data.design import Design
 from refless.data.human import unscaled
 from refless.data.records import Outputs, RatedPool, Texts, scored
 from refless.evaluation.rater_agreement import agreement_said
-from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.dialect import called
-from refless.registry.plural import counted, first_of, these
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
-from refless.report.charts import Line, row_chart
 from refless.report.document import (
     Card,
     Document,
     Figure,
     Section,
     SideBySide,
-    Table,
-    folded,
 )
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import labels, number, p_value, with_interval
-
-MOST_PAIRS = 15  # of metrics, for people; JSON has all
-NAMED = 3  # metrics in the verdict
-NAME = 22  # columns of a terminal
-NAME_IN_PAIR = 14
-ANNOTATOR = "one annotator"
-OF_TEXTS = (
-    "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
-    "tie that differ by little; by chance: of a metric that guesses, with as many ties."
-)
-OF_SYSTEMS = "A tie of two systems is half a pair."
-CAUTION = (
-    "A high correlation is not enough: it holds for these texts and systems, and a small "
-    "difference between two metrics says little."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,20 +142,24 @@ class JudgeResult(Result):
                 of_verdicts=self.pool.of_verdicts,
             )
             cards.append(replace(card, rests=f"{card.rests} {agree}"))
+        if self.metrics:
+            cards.append(card_of_metrics(self.meta.segments, agree, self._of_texts()))
         return tuple(cards)
+
+    def _of_texts(self) -> Figure:
+        """The correlations with people over texts, beside one annotator if that is known."""
+        return figure_of(self.meta.segments, "single texts", annotator_of(self.audits))
 
     def _shown(self) -> Document:
         """The uses of each judge, then the agreement of metrics with people."""
         rated = counted(len(self.pool), "rated text")
         metrics = counted(len(self.scores), "metric")
         names = metrics if len(self.audits) != 1 else self.audits[0].name
-        cards = self.cards()
         return Document(
             title=f"{names} on {rated}",
-            verdict="" if cards else nearest_to_people(self.meta.segments),
-            cards=cards,
+            cards=self.cards(),
             notes=tuple(self._notes(rated, metrics)),
-            sections=(*self._uses(), *folded(self._numbers())),
+            sections=(*self._uses(), *self._folded(self._numbers())),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
 
@@ -174,7 +167,7 @@ class JudgeResult(Result):
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
-        if self.audits and not self._of_verdicts:
+        if not (self.metrics or self._of_verdicts):
             notes.append(nearest_to_people(self.meta.segments))
         notes += allowed(len(self.scores), "metric")
         notes.append(self.design)
@@ -186,6 +179,13 @@ class JudgeResult(Result):
         """The licences of several judges, and the uses of each."""
         several = licences_section(self.audits) if len(self.audits) > 1 else ()
         return (*several, *map(uses_section, self._best_first()))
+
+    def _folded(self, numbers: list[Section]) -> tuple[Section, ...]:
+        """The numbers folded away, but for the table with metrics that were computed here."""
+        return tuple(
+            replace(part, folded=not (self.metrics and part.title == SEGMENTS))
+            for part in numbers
+        )
 
     def _numbers(self) -> list[Section]:
         """All that a page folds away; the terminal has no room for the audits of several."""
@@ -213,11 +213,10 @@ class JudgeResult(Result):
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and comparisons of metrics."""
         segments = self.meta.segments
-        chart = _figure(segments, "single texts", _annotator(self.audits))
         return (
-            Section(title="Agreement with people", figures=(chart,)),
-            *_level_sections(segments, "Segments"),
-            *_level_sections(self.meta.systems, "Systems"),
+            Section(title="Agreement with people", figures=(self._of_texts(),)),
+            *level_sections(segments, SEGMENTS),
+            *level_sections(self.meta.systems, "Systems"),
             Section(lines=(CAUTION,)),
         )
 
@@ -230,7 +229,7 @@ class JudgeResult(Result):
         if len(self.audits) > 1:
             for audit in self._best_first()[::-1]:
                 numbers[:0] = _details(audit)
-        sections = (*self._uses(), *folded(numbers))
+        sections = (*self._uses(), *self._folded(numbers))
         return replace(document, sections=sections, outputs=self._outputs())
 
     def _outputs(self) -> SideBySide | None:
@@ -291,160 +290,11 @@ def _rows_of(
 ) -> list[dict[str, Cell]]:
     """One row a text, with its rating and its scores."""
     rows = []
-    for i, name in enumerate(texts.ids):
-        row: dict[str, Cell] = {"id": name}
-        if texts.systems:
-            row["system"] = texts.systems[i]
+    for i in range(len(texts)):
+        row = place_columns(texts, i)
         row["human"] = float(human[i])
         for metric, column in scores.items():
             row[metric] = float(column[i])
         row["text"] = texts.texts[i]
         rows.append(row)
     return rows
-
-
-def nearest_to_people(level: Level) -> str:
-    """The metrics that agree best with people as far as tests can tell, in one sentence."""
-    ranked = [metric for metric in level.metrics if not math.isnan(metric.spearman)]
-    texts = these(level.n, "text")
-    if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
-        return f"On {texts} no metric can be compared with people."
-    first = ranked[0]
-    if len(ranked) == 1:
-        spearman = _with(first, "spearman")
-        return f"On {texts} {first.name} {_agrees(first)}: Spearman {spearman}."
-    value = with_interval(first.spearman, level.best_interval)
-    if not level.best_interval[0] > 0:
-        return (
-            f"On {texts} no metric is shown to agree with people. The best of {len(ranked)}, "
-            f"{first.name}, has Spearman {value}, as chance alone can give."
-        )
-    rivals = [rival for rival in level.best if rival != first.name]
-    if not rivals:
-        return (
-            f"On {texts} {first.name} agrees best with people, Spearman {value}, significantly "
-            "better than every other."
-        )
-    return (
-        f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
-        f"apart from {first_of(rivals, NAMED)}."
-    )
-
-
-def _agrees(metric: Agreeing) -> str:
-    """The agreement of one metric with people, as a predicate."""
-    low, high = metric.spearman_interval
-    if low > 0:
-        return "agrees with people"
-    if high < 0:
-        return f"is low where people rate high ({called('lower_is_better')} turns it)"
-    return "shows no agreement with people that chance could not explain"
-
-
-def _annotator(audits: Sequence[Audit]) -> tuple[Line, ...]:
-    """One annotator against the mean of the others, if ranks of any are known."""
-    for audit in audits:
-        spearman = audit.annotator.get("spearman")
-        if spearman is not None:
-            line = Line(
-                name=ANNOTATOR, value=spearman.value, interval=spearman.interval
-            )
-            return (line,)
-    return ()
-
-
-def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
-    metrics = [
-        Line(name=m.name, value=m.spearman, interval=m.spearman_interval)
-        for m in level.metrics
-    ]
-    label = f"Spearman over {over}"
-    caption = f"{label}, {level.n:,} of them, with 95 % intervals."
-    if level.comparisons:
-        caption += (
-            " All metrics are compared on the same rows: the tests below tell apart what "
-            "overlapping intervals do not."
-        )
-    return row_chart([*yardstick, *metrics], label, label, caption, zero=True)
-
-
-def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
-    if level.undefined and not level.metrics:
-        return (Section(title=heading, lines=(f"Undefined: {level.undefined}.",)),)
-    names = labels([metric.name for metric in level.metrics], NAME)
-    first = Table(
-        header=("metric", "n", "Pearson [95 %]", "Spearman [95 %]"),
-        rows=tuple(
-            (names[m.name], str(m.n_scored), _with(m, "pearson"), _with(m, "spearman"))
-            for m in level.metrics
-        ),
-    )
-    if heading == "Segments":
-        figures: tuple[Figure, ...] = ()
-        second = _pairs_of_texts(level, names)
-    else:
-        figures = (_figure(level, "systems"),)
-        second = _pairs_of_systems(level, names)
-    reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
-    lines = tuple(f"Undefined where {reason}." for reason in reasons)
-    return (
-        Section(title=heading, figures=figures, table=first, lines=lines),
-        second,
-        *_comparisons(level, names),
-    )
-
-
-def _pairs_of_texts(level: Level, names: Mapping[str, str]) -> Section:
-    """Shares of pairs of texts, as they are and with ties where people tie."""
-    table = Table(
-        header=("metric", "pairs right [95 %]", "with ties", "by chance"),
-        rows=tuple(
-            (
-                names[m.name],
-                _with(m, "accuracy"),
-                number(m.tie_accuracy),
-                number(m.chance),
-            )
-            for m in level.metrics
-        ),
-    )
-    return Section(table=table, lines=(OF_TEXTS,))
-
-
-def _pairs_of_systems(level: Level, names: Mapping[str, str]) -> Section:
-    """Shares of pairs of systems: the numbers by which it is told whether a judge may rank them."""
-    table = Table(
-        header=("metric", "pairs in people's order [95 %]"),
-        rows=tuple((names[m.name], _with(m, "accuracy")) for m in level.metrics),
-    )
-    return Section(table=table, lines=(OF_SYSTEMS,))
-
-
-def _with(result: object, measure: str) -> str:
-    return with_interval(
-        getattr(result, measure), getattr(result, f"{measure}_interval")
-    )
-
-
-def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:
-    if not level.comparisons:
-        return ()
-    short = labels([metric.name for metric in level.metrics], NAME_IN_PAIR)
-    ordered = sorted(level.comparisons, key=lambda pair: not pair.better)
-    rows = []
-    for pair in ordered[:MOST_PAIRS]:
-        sign = ">" if pair.better else "?"
-        title = f"{short[pair.first]} {sign} {short[pair.second]}"
-        p = p_value(pair.permutation_p_holm)
-        rows.append((title, _with(pair, "difference"), p))
-    table = Table(header=("Spearman", "difference [95 %]", "p, Holm"), rows=tuple(rows))
-    best = ", ".join(names[name] for name in level.best)
-    lines = [
-        "> is significantly better (permutation test, p after Holm below 0.05); ? is undecided.",
-        f"No other is significantly better than: {best}.",
-    ]
-    hidden = len(ordered) - len(rows)
-    if hidden:
-        verb = "is" if hidden == 1 else "are"
-        lines.append(f"{counted(hidden, 'more pair')} {verb} in the JSON.")
-    return Section(table=table), Section(lines=tuple(lines))

@@ -166,7 +166,10 @@ def judge(
     }
     lone = [called(name) for name, value in of_judges.items() if value is not None]
     if lone and not judged:
-        raise UsageError(f"{lone[0]} goes with {called('score_column')}")
+        column = called("score_column")
+        raise UsageError(
+            f"{lone[0]} goes with {column}: one of a metric's scores will do"
+        )
     if at_most_wrong is not None and lower:
         raise UsageError(
             f"{called('at_most_wrong')} needs columns of which higher values are better: turn "

@@ -121,8 +121,9 @@ class Asked:
         with silenced():
             answer = of_any_rows(function)
             result = answer(self.rows, **{**self.options, "seed": self.seed, **more})
+        files = tuple(f"{word}: " for word in words_of(self.rows))
         for line in result.notes:
-            of_rows = line.startswith(f"{self.file}: ") or line.endswith(TOLD)
+            of_rows = line.startswith(files) or line.endswith(TOLD)
             if line not in self.said and not of_rows:
                 self.said.add(line)
                 note(line)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from refless.commands.route.audit import ENOUGH, AuditedSide
 from refless.commands.route.licence_file import LicensedJudge
+from refless.commands.texts import place_columns
 from refless.data.records import Outputs
 from refless.registry.arrays import FloatArray, StringArray
 from refless.registry.plural import counted
@@ -129,10 +130,8 @@ class RouteResult(Result):
     def _rows(self) -> Rows:
         """One mapping an output."""
         rows: list[dict[str, Cell]] = []
-        for i, name in enumerate(self.texts.ids):
-            row: dict[str, Cell] = {"id": name}
-            if self.texts.systems:
-                row["system"] = self.texts.systems[i]
+        for i in range(len(self.texts)):
+            row = place_columns(self.texts, i)
             row[self.judge.name] = float(self.scores[i])
             row["decide"] = str(self.decisions[i])
             row["why"] = str(self.reasons[i])

@@ -110,7 +110,7 @@ def _scored(means: MeanErrors, stream: Stream, *, these: bool) -> Scored:
     every = stream.every
     named = stream.named
     systems: dict[str, Mean] = {}
-    for name in sorted(every.systems) if named else ():
+    for name in sorted({*every.systems} - {""}) if named else ():
         own = every.systems[name]
         alone = StreamTotals(own, {name: own})
         systems[name] = _mean(means, own, alone, named=named, these=these)

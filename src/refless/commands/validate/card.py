@@ -7,13 +7,13 @@ import numpy as np
 from refless.commands.validate.leaderboard import Leaderboard, MethodLine
 from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, worth_using
 from refless.evaluation.baselines import CONSTANT
-from refless.evaluation.further import DECIDED, first_open
+from refless.evaluation.further import DECIDED, UNKNOWN, first_open
 from refless.evaluation.jackknife import FEWEST
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture
 from refless.report.units import RatingUnits
-from refless.report.wording import percent
+from refless.report.wording import percent, sentence, with_interval
 from refless.stats.clusters import effective_size
 from refless.stats.intervals import student
 
@@ -42,6 +42,7 @@ def card_of(
     command: str,
     *,
     of_verdicts: bool,
+    named: bool,
 ) -> Card:
     """The card on estimates of rated outputs that were held out.
 
@@ -52,23 +53,27 @@ def card_of(
         span: raters' units in a unit of `table`.
         agree: what is known of raters; command: the line that estimates outputs.
         of_verdicts: whether ratings are passes and fails.
+        named: whether the user named the estimators.
     """
     units = RatingUnits(of_verdicts)
     average = float(people.mean()) if len(people) else math.nan
-    state, answer = _answer(table, f"guessing the average, {units.mean(average)}")
+    guess = f"guessing the average, {units.mean(average)}"
+    state, answer = _answer(table, guess, table.first.name if named else "")
     off = units.size(span * math.sqrt(table.first.mse))
     on = f"Rests on {table.first.n_scored} rated outputs"
     errors = f"off by {off} (root mean square)"
     for each in _flat(table):
         errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
         errors += _spared(each)
+    others = _beside(table) if named else []
+    beside = " ".join([f"{errors}.", *others, agree])
     return Card(
         topic="estimates",
         question=QUESTION,
         state=state,
         label=YES_OR_NO[state],
         answer=answer,
-        rests=f"{on}, each estimated without its rating: {errors}. {agree}",
+        rests=f"{on}, each estimated without its rating: {beside}",
         further=DECIDED if state != "open" else _further(table),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
@@ -87,26 +92,45 @@ def _spared(flat: MethodLine) -> str:
     return f"; estimates spare {spared} of its squared errors (95 % interval {least} to {most})"
 
 
-def _answer(table: Leaderboard, guess: str) -> tuple[State, str]:
-    """Whether estimates are shown to help, and why, in few words."""
+def _beside(table: Leaderboard) -> list[str]:
+    """The difference of each further estimator from the one to use, a sentence each."""
+    lines = []
+    for line in table.methods:
+        low, high = line.gain_interval
+        if line.name not in table.baselines and low == low:
+            told = "not told apart"
+            if low > 0 or high < 0:
+                told = "better" if low > 0 else "worse"
+            gap = with_interval(line.gain, line.gain_interval)
+            pair = f"{sentence(line.name)} against {table.reference}"
+            lines.append(f"{pair}: {told}, {gap} in Spearman.")
+    return lines
+
+
+def _answer(table: Leaderboard, guess: str, name: str) -> tuple[State, str]:
+    """Whether estimates are shown to help, and why, in few words, of an estimator of a name."""
+    who = f"{name} is " if name else ""
+    than = f" than {name}" if name else ""
     line = table.first
     rival = table.rival
     flat = _flat(table)
     if line.n_scored < FEWEST:
         return "open", f"Not known: {line.n_scored} estimates are too few to tell."
     if any(each.saved_interval[0] > 0 for each in flat):
-        return "no", f"No: {guess}, errs less."
+        return "no", f"No: {guess}, errs less{than}."
     if rival.gain_interval[0] > 0:
-        return "no", f"No: {rival.name} agrees with people better."
+        return "no", f"No: {rival.name} agrees with people better{than}."
     better = all(each.saved_interval[1] < 0 for each in flat)
     if not better:
         outputs = f"{line.n_scored} rated outputs"
-        return "open", f"Not shown to be better than {guess}, with {outputs}."
+        shown = sentence(f"{who}not shown to be better than {guess}")
+        return "open", f"{shown}, with {outputs}."
     if not worth_using(table):
-        return "open", f"Better than {guess}, but {rival.name} may do as well."
+        better_than = sentence(f"{who}better than {guess}")
+        return "open", f"{better_than}, but {rival.name} may do as well."
     if not rival.gain_interval[1] < 0:
-        return "yes", f"Yes: better than {guess}; {rival.name} may do as well."
-    return "yes", f"Yes: better than {guess}, for every output."
+        return "yes", f"Yes: {who}better than {guess}; {rival.name} may do as well."
+    return "yes", f"Yes: {who}better than {guess}, for every output."
 
 
 def _flat(table: Leaderboard) -> list[MethodLine]:
@@ -117,6 +141,8 @@ def _flat(table: Leaderboard) -> list[MethodLine]:
 def _further(table: Leaderboard) -> str:
     """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
+    if math.isnan(line.spearman):  # estimates are all alike, however many are rated
+        return UNKNOWN
     numbers = [(each.saved, each.saved_interval, 0.0) for each in _flat(table)]
     numbers.append((line.spearman, line.spearman_interval, 0.0))
     numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))

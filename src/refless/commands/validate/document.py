@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from refless.commands.estimating import estimator_name
 from refless.commands.validate.leaderboard import Leaderboard
 from refless.commands.validate.source_study import SourceStudy
 from refless.commands.validate.validation import Validation, in_scale
 from refless.evaluation.held_out import Agreement, measured
 from refless.evaluation.jackknife import MOST_REFITTED
-from refless.registry.signature import Signature
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import Figure, Key, Section, Table
 from refless.report.wording import number, percent, with_interval
@@ -111,7 +109,7 @@ def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure
     return replace(chart, keys=tuple(keys))
 
 
-def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
+def agreement_sections(result: Validation) -> tuple[Section, ...]:
     """Errors and correlations, and what to know of them."""
     agreement = result.estimator
     names = [
@@ -124,11 +122,15 @@ def agreement_sections(result: Validation, signature: Signature) -> tuple[Sectio
         for name in names
     )
     table = Table(header=("", "estimator [95 %]"), rows=rows)
-    lines = [*_tail(result)]
-    if "-fixed" in agreement.interval_method and len(result.pool) <= MOST_REFITTED:
-        lines.insert(0, FIXED.format(estimator_name(signature)))
+    lines = _tail(result)
     section = Section(title="Agreement with people", table=table)
     return section, Section(lines=(*lines, *filter(None, [no_annotators(result)])))
+
+
+def are_narrow(result: Validation) -> bool:
+    """Whether intervals do not know what other rated texts would have taught the estimator."""
+    is_fixed = "-fixed" in result.estimator.interval_method
+    return is_fixed and len(result.pool) <= MOST_REFITTED
 
 
 def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:

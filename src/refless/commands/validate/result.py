@@ -11,7 +11,9 @@ from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.card import card_of
 from refless.commands.validate.confounders import Confounders
 from refless.commands.validate.document import (
+    FIXED,
     agreement_sections,
+    are_narrow,
     no_annotators,
     side_by_side_section,
     source_sections,
@@ -118,6 +120,7 @@ class ValidateResult(Result):
         unit: [n] what each text was drawn with.
         next_command: the line that estimates outputs with it.
         listed: [n] the texts in the order of their rows.
+        named: whether the user named the estimators.
     """
 
     record = ValidateRecord
@@ -129,6 +132,7 @@ class ValidateResult(Result):
     unit: IntArray
     next_command: str
     listed: IntArray
+    named: bool
 
     @property
     def side_by_side(self) -> Leaderboard:
@@ -157,15 +161,19 @@ class ValidateResult(Result):
         pool = self.validation.pool
         values = self.estimates.values
         told = ~np.isnan(values)
+        agree = SEVERAL if pool.has_several_ratings else ONE_RATER
+        if are_narrow(self.validation):
+            agree = f"{FIXED.format(estimator_name(self.signature))} {agree}"
         return card_of(
             self.side_by_side,
             self.people[told],
             values[told],
             self.unit[told],
             self.span,
-            SEVERAL if pool.has_several_ratings else ONE_RATER,
+            agree,
             self.next_command,
             of_verdicts=pool.of_verdicts,
+            named=self.named,
         )
 
     def _shown(self) -> Document:
@@ -177,7 +185,7 @@ class ValidateResult(Result):
             side_by_side_section(result),
             *self._versus(),
             *source_sections(self.sources),
-            *agreement_sections(result, self.signature),
+            *agreement_sections(result),
             *confounder_sections(result.made_of),
             *drift_sections(result.drift, result.pool.scale),
             *undefined_sections(agreement),

@@ -138,7 +138,8 @@ def validate(
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, read, labels, seed, signs, design)
+    result = _result(candidates, read, labels, seed, signs, design)
+    return replace(result, named=bool(specs))
 
 
 validate_choices = returning(JudgedResult, NAMES)(validate)
@@ -189,6 +190,7 @@ def _result(
         signatures={name: str(signed) for name, signed in signatures.items()},
         next_command=scoring(best),
         listed=read.listed,
+        named=False,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
 
@@ -241,15 +243,19 @@ def _check_apart(blocks: IntArray, group: str) -> None:
 
 
 def _note_repeated(pool: RatedPool, group: str) -> None:
-    """Says so where texts are estimated from their own copies."""
+    """Says so where texts are estimated from their own copies, or rows may be ratings of one."""
+    remedies = []
     if group == ALONE:
-        remedy = "; an id or an annotator column makes rows of one text one"
-        more = "" if pool.named else remedy
-        note_repeated(
-            pool.texts,
+        remedies.append(
             "Each is estimated from its own copies too, so errors look smaller than they are. "
-            f"{called('group', 'text')} holds equal texts out together{more}",
+            f"{called('group', 'text')} holds equal texts out together"
         )
+    if not pool.named:
+        remedies.append(
+            "If several people rated each, an id or an annotator column makes its rows one text"
+        )
+    if remedies:
+        note_repeated(pool.texts, ". ".join(remedies))
 
 
 def _note_leaks(pool: RatedPool) -> None:

@@ -124,14 +124,23 @@ def reading_all(names: Names) -> str:
 
 
 def unclear(header: Names) -> list[str]:
-    """The columns whose names leave open if a judge gave the scores or people the ratings."""
+    """The columns called as scores are, of which some names leave open if people gave them."""
     return [
         name
         for name in header
         if folded(name) not in ROLES["rating"].words
         and PEOPLE.isdisjoint(re.split(r"[\W_]+", folded(name)))
-        and any(matches(folded(name), hint) for hint in ROLES["rating"].hints)
+        and (says_score(name) or _is_hinted(name, "rating"))
     ]
+
+
+def says_score(name: str) -> bool:
+    """Whether a column is called as a judge or a metric is."""
+    return _is_hinted(name, "score")
+
+
+def _is_hinted(name: str, role: str) -> bool:
+    return any(matches(folded(name), hint) for hint in ROLES[role].hints)
 
 
 def named_here(
@@ -288,6 +297,7 @@ def missing(
             "where nobody has rated yet, 'refless rate' asks people"
         )
         if names := [name for name in unclear(header) if name not in scores]:
+            names = [name for name in names if not says_score(name)] or names
             problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += f"; or a judge's scores with {called('score_column')}"
     if role == "text":

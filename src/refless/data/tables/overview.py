@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.data.tables.cells import json_in_cell
-from refless.data.tables.columns import unclear, with_nested
+from refless.data.tables.columns import says_score, unclear, with_nested
 from refless.data.tables.memory import Rows
 from refless.data.tables.proposed import proposed, ratings_among, written
 from refless.data.tables.reading import Reading
@@ -108,9 +108,18 @@ def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
 
 
 def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
-    """The columns called as a judge's scores are that hold numbers or verdicts."""
+    """The columns called as scores are that hold numbers or verdicts.
+
+    A name that leaves open if people gave them is one of ratings if none is known and others are
+    called as judges or metrics are.
+    """
     free = [name for name in table.rows.header if name not in role_of]
-    return [name for name in unclear(free) if hold_ratings(table.rows.seen(name))]
+    seen = _opened({name: table.rows.seen(name) for name in free})
+    names = [name for name in seen if unclear([name, name.partition(".")[0]])]
+    names = [name for name in names if hold_ratings(seen[name])]
+    scores = [name for name in names if says_score(name.rpartition(".")[2])]
+    people_known = "rating" in role_of.values()
+    return names if people_known or not scores else scores
 
 
 def _seen(table: RowTable, name: str, role: str) -> SeenColumn:

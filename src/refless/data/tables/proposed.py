@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 
+from refless.data.tables.columns import says_score
 from refless.data.tables.roles import Cells, are_names, are_written
 from refless.data.tables.spellings import folded, says_who
 from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
@@ -88,8 +89,14 @@ def ratings_among(columns: Columns) -> list[str]:
     people = [name for name in may if says_who(name)]
     if len(people) > 1:
         return people
-    called = [name for name in _called(free, RATINGS) if _has_few(free[name])]
+    called = called_ratings(free)
     return [name for name in dict.fromkeys([*called, *may]) if name not in people]
+
+
+def called_ratings(columns: Columns) -> list[str]:
+    """The columns of few values that are called ratings, and not as a judge or a metric is."""
+    names = [name for name in _called(columns, RATINGS) if _has_few(columns[name])]
+    return [name for name in names if not says_score(name)]
 
 
 def _raters(columns: Columns) -> list[str]:

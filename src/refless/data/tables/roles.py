@@ -6,7 +6,12 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from refless.data.records import picked
-from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
+from refless.data.tables.cells import (
+    json_in_cell,
+    name_of_cell,
+    source_of_cell,
+    text_of_cell,
+)
 from refless.registry.arrays import Strings
 
 Cells = Sequence[object]
@@ -48,6 +53,13 @@ def are_names(cells: Cells, *_: object) -> bool:
     """Whether the cells are no long texts."""
     n_letters = sum(len(cell) for cell in cells if isinstance(cell, str))
     return n_letters <= LETTERS * len(cells) or not are_texts(cells)
+
+
+def hold_objects(cells: Cells) -> bool:
+    """Whether a cell is an object or a list of objects, also as JSON in text."""
+    opened = map(json_in_cell, cells)
+    lists = (cell if isinstance(cell, list) else [cell] for cell in opened)
+    return any(isinstance(cell, dict) for cell in chain.from_iterable(lists))
 
 
 def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
@@ -161,17 +173,23 @@ class Columns:
         of="any", files=(*JUDGED, "scored"), cell=None, several=True, parameter="by"
     )
     score: tuple[str, ...] = role(
-        of="number", cell=None, several=True, parameter="score_column"
+        hints="judge* gpt* llm* bleu* sacrebleu* rouge* meteor ter cider* chrf* nist bertscore* "
+        "bert_score* bartscore* moverscore* comet* bleurt* spice",
+        of="number",
+        cell=None,
+        several=True,
+        parameter="score_column",
     )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
-        weak="human_label human_verdict human_annotation expert_rating expert_score",
-        hints="score scores quality *_score judge* gpt* llm*",  # or of a judge
+        weak="human_label human_verdict human_annotation expert_rating expert_score ratings",
+        hints="score scores quality *_score",  # or of a judge
         of="rating",
         files=RATED,
         cell=None,
         several=True,
         fits=lambda cells, _: not are_written(cells),
+        weak_fits=lambda cells, _: not hold_objects(cells),
         note="several, or a pattern 'rater*': one annotator a column",
     )
     annotator: str | None = role(

@@ -12,12 +12,13 @@ from refless.data.tables.partly_rated import (
     read_partly,
     with_systems,
 )
+from refless.data.tables.proposed import called_ratings
 from refless.data.tables.ratings import means_errors, spelled, turned
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Read, RowTable, read_table
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
@@ -41,10 +42,12 @@ class ScoredRuns(Read):
         outputs: each row as one, with its scores, higher ones being better; texts are "" if the
             rows have none.
         scale: lowest and highest score, or None.
+        ratings: columns that nothing reads and that may be people's ratings.
     """
 
     outputs: Outputs
     scale: Scale | None
+    ratings: Strings = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -136,9 +139,17 @@ def _runs_of(table: RowTable, reading: Reading) -> ScoredRuns:
     return ScoredRuns(
         outputs=replace(outputs, **scored(columns)),
         scale=reading.scale,
+        ratings=tuple(called_ratings(_unread(table))),
         columns=table.roles.columns,
         **summary,
     )
+
+
+def _unread(table: RowTable) -> dict[str, Sequence[object]]:
+    """The columns that no role has."""
+    used = table.roles.all(*table.roles.columns)
+    header = table.rows.header
+    return {name: table.rows.seen(name) for name in header if name not in used}
 
 
 def _higher_is_better(

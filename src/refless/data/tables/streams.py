@@ -136,7 +136,9 @@ def raw_of(path: str, most: int) -> bytes | Path:
     file = Path(path)
     if is_folder(path):
         raise InputError(
-            "this is a directory", path=path, remedy="name the files in it"
+            "this is a directory",
+            path=path,
+            remedy="name the files in it, or with 'refless score --model FILE' add -o FOLDER/",
         )
     if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
         remedy = "check the spelling and the folder"

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from refless.commands.texts import place_columns
 from refless.data.records import Outputs
 from refless.extensions.metrics.scoring import Corpus, Run
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
-from refless.report.export import Cell, Rows
+from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import clipped, labels, numbers, with_interval
@@ -101,13 +102,9 @@ class MetricResult(Result):
         """One mapping an output."""
         outputs = self.outputs
         rows = []
-        for i, name in enumerate(outputs.ids):
-            row: dict[str, Cell] = {"id": name}
-            if outputs.systems:
-                row["system"] = outputs.systems[i]
-            row |= self._scores(i)
-            row["text"] = outputs.texts[i]
-            rows.append(row)
+        for i, text in enumerate(outputs.texts):
+            placed = place_columns(outputs, i)
+            rows.append({**placed, **self._scores(i), "text": text})
         return rows
 
     def _scores(self, i: int) -> dict[str, float]:

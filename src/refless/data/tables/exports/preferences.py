@@ -341,11 +341,14 @@ def _fault(pair: list[Row], layout: _Layout) -> InputError | None:
     """The fault of the text or the system of either side, if there is one."""
     for role, check in layout.checks:
         column = layout.to[role]
-        for side in pair:
+        names = (column, column)
+        if role == "text" and layout.sides is not None:
+            names = (layout.sides.first, layout.sides.second)
+        for side, name in zip(pair, names, strict=True):
             try:
                 check(side.get(column))
             except InputError as fault:
-                return InputError(fault.found, remedy=fault.remedy, column=column)
+                return InputError(fault.found, remedy=fault.remedy, column=name)
     systems = [side.get(column) for side in pair]
     if sum(system in (None, "") for system in systems) == 1:
         remedy = "name the systems of both texts, or of neither"

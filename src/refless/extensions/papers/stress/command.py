@@ -31,7 +31,7 @@ from refless.commands.rows import check_standard_input, outputs_of, rated_of
 from refless.commands.warnings import note, progress
 from refless.extensions.metrics.references import check_references
 from refless.extensions.papers.stress.judging import Estimated, Scorer
-from refless.extensions.papers.stress.material import material_of
+from refless.extensions.papers.stress.material import StressItems, material_of
 from refless.extensions.papers.stress.plan import PROBES, StressPlan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
@@ -134,8 +134,15 @@ def stress(
             results.append(stressed(metric, material, plan, label=label, pool=behind))
             if show is not None:
                 show(len(results) / len(tested))
-    if lost := material.dropped:
-        note(f"{lost} outputs are left out: unread, or not every system's")
+    _note_tested(material)
     return StressResult(
         stressed=tuple(results), material=material, signature=results[0].signature
     )
+
+
+def _note_tested(material: StressItems) -> None:
+    """Says which outputs are tested, and how many are left out."""
+    if lost := material.dropped:
+        note(f"{lost} outputs are left out: unread, or some system lacks their item")
+    if len(material.systems) > 1:
+        note(f"tested on outputs of {material.first} alone")
