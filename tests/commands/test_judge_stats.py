@@ -87,6 +87,7 @@ def labels_of(human, judge, *, others=(), unit=None, raters=None, **more) -> Lab
         judge=judge[scored],
         unit=unit[scored],
         votes=votes,
+        unlabelled=every.unlabelled,
         every=every,
         raters=raters,
         **more,

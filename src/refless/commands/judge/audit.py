@@ -116,17 +116,18 @@ class Audit:
     calibration: Calibration | None = None
 
 
-def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
+def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Audit:
     """The whole audit of one judge.
 
     Args:
         labels: what it said beside what people said.
+        scores: of all rows as they are, NaN where there is none.
         ranked: share of pairs of systems in people's order; NaN with a reason otherwise.
         seed: of what is drawn.
     """
     measures = measured(labels, seed)
     means = corrected_means(labels)
-    usual, usual_share = _usual(labels)
+    usual, usual_share = _usual(scores[~np.isnan(scores)])
     slices, few = sliced(labels)
     worst, errors = worst_of(labels)
     table = None
@@ -162,9 +163,8 @@ def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
     )
 
 
-def _usual(labels: Labels) -> tuple[float, float]:
+def _usual(scores: FloatArray) -> tuple[float, float]:
     """The judge's most frequent score and its share; NaN without a score."""
-    scores = np.concatenate([labels.judge, labels.unlabelled])
     if not len(scores):
         return math.nan, math.nan
     values, counts = np.unique(scores, return_counts=True)

@@ -84,7 +84,8 @@ def audits_of(
         labels = _rows_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        judged = audit(_with_verdicts(question, labels), order, question.seed)
+        verdicts = _with_verdicts(question, labels)
+        judged = audit(verdicts, labels.every.judge, order, question.seed)
         passing = question.bar
         if passing is not None:
             judged = _beside_verdicts(question, labels, passing, judged)
@@ -228,6 +229,7 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     rows = np.flatnonzero(~np.isnan(column))
     within = {"system": pool.systems, "source": pool.sources or pool.items}
     several = {key: names for key, names in within.items() if len({*names}) > 1}
+    every = _every_row(question, name, column)
     return Labels(
         name=name,
         human=ratings[rows],
@@ -235,7 +237,8 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
         unit=question.rated_unit[rows],
         raters=raters and raters.among(rows, len(pool)),
         votes=votes_of(pool, rows),
-        every=_every_row(question, name, column),
+        unlabelled=every.unlabelled,
+        every=every,
         scale=pool.scale,
         slices=_at(rows, _slices(question)),
         ids=picked(pool.ids, rows),
