@@ -17,6 +17,7 @@ from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
 from refless.report.result import Result
+from refless.report.units import MINUS, RatingUnits
 from rows import renamed, without
 
 MOST_WORDS = 20  # of an answer
@@ -172,6 +173,23 @@ def test_percent_of_passes() -> None:
     cards = answers(rows)
     assert "percentage points" in cards["v2 against v1"].answer
     assert "%" in cards["estimates"].answer
+
+
+@pytest.mark.parametrize(
+    ("percent", "ends", "said"),
+    [
+        (True, (0.0028, 0.324), "0.3 to 32.4"),
+        (True, (-0.324, -0.0002), "0.02 to 32.40"),
+        (True, (0.0, 0.3), "0 to 30"),
+        (True, (1e-9, 0.3), "0 to 30"),
+        (False, (-0.004, 0.5), f"{MINUS}0.004 to +0.500"),
+    ],
+)
+def test_an_end_that_is_not_0_does_not_read_as_0(
+    percent: bool, ends: tuple[float, float], said: str
+) -> None:
+    """An interval shows on which side of 0 it ends."""
+    assert RatingUnits(percent).ends(ends, "to") == said
 
 
 def test_scores_without_ratings() -> None:

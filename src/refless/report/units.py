@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from refless.report.wording import number
 
 MINUS = "\N{MINUS SIGN}"
+MOST_MORE = 3  # decimals; a smaller number is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,16 @@ class RatingUnits:
         return f" {word} ".join(self._digits(*ends))
 
     def _digits(self, *values: float) -> list[str]:
-        """Numbers with as many decimals each."""
+        """Numbers with as many decimals each, of which one that is not 0 does not read as 0."""
+        for more in range(MOST_MORE):
+            said = self._cut(values, more)
+            pairs = zip(said, values, strict=True)
+            if not any(value and not text.strip("0.") for text, value in pairs):
+                return said
+        return self._cut(values, 0)
+
+    def _cut(self, values: Sequence[float], more: int) -> list[str]:
+        """The numbers with so many decimals more than are usual."""
         if self.percent:
-            return [f"{100 * value:.0f}" for value in values]
-        return [number(value, 2, values) for value in values]
+            return [f"{100 * value:.{more}f}" for value in values]
+        return [number(value, 2 + more, values) for value in values]
