@@ -18,6 +18,7 @@ from refless.evaluation.labels import (
     verdicts,
 )
 from refless.evaluation.uses import (
+    FILTER,
     Use,
     as_annotator,
     may_estimate,
@@ -91,6 +92,7 @@ class Audit:
         refusals: what is not claimed.
         licence: the texts that it may decide alone, if that is asked for.
         calibration: of scores that are probabilities, beside verdicts; else None.
+        to_rate: what to rate if rated rows do not look drawn at random, as an order; else "".
     """
 
     name: str
@@ -114,6 +116,12 @@ class Audit:
     refusals: tuple[str, ...]
     licence: Licence | None = None
     calibration: Calibration | None = None
+    to_rate: str = ""
+
+    @property
+    def alone(self) -> Use:
+        """The answer on its use for single outputs."""
+        return next(use for use in self.uses if use.purpose == FILTER)
 
 
 def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Audit:

@@ -17,7 +17,7 @@ from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
-from refless.commands.random_draw import draw_remark
+from refless.commands.random_draw import RANDOM, draw_remark, to_rate
 from refless.commands.rows import (
     ScoredRows,
     note_codes,
@@ -47,7 +47,7 @@ from refless.stats.intervals import VERDICTS
 
 SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
-    "do not hold: rate rows that are drawn at random."
+    "do not hold: {}."
 )
 LENGTHS = ("short", "middling", "long")
 
@@ -68,7 +68,8 @@ def audits_of(
     _note_unscored(question, rated)
     _note_evenly_split(question)
     draw = _draw(question, rated)
-    note(draw_remark(draw, SELECTED))
+    remedy = to_rate(draw)
+    note(draw_remark(draw, SELECTED.format(remedy or f"rate rows that are {RANDOM}")))
     audits = []
     columns: dict[str, list[Cell]] = {}
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
@@ -91,7 +92,7 @@ def audits_of(
             judged = _beside_verdicts(question, labels, passing, judged)
             columns |= _columns(question, labels, passing, judged)
         note(_upside_down(judged, question))
-        audits.append(judged)
+        audits.append(replace(judged, to_rate=remedy))
     return tuple(audits), columns
 
 

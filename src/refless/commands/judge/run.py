@@ -259,9 +259,9 @@ judge_raters = returning(RatersResult, NAMES)(judge)
 def _commands(
     read: ScoredRead, judged: Sequence[str], audits: Sequence[Audit]
 ) -> dict[str, str]:
-    """By judge, the line that routes outputs by its licence.
+    """By judge, the line that routes outputs by its licence, or asks for one if it agrees.
 
-    Without licences it compares versions with the scores of one judge beside ratings.
+    One judge that does not agree has the line that compares versions with its scores.
     """
     given = this_call().values
     licences = {audit.name: audit.licence for audit in audits if audit.licence}
@@ -274,10 +274,25 @@ def _commands(
         values["rated"] = given["rated"] if licence.inputs.estimator else None
         values["score_column"] = name if len(licences) > 1 else None
         lines[name] = _line("route", values)
-    if not licences and len(judged) == 1 and len({*read.pool.systems}) > 1:
+    agree = [audit for audit in audits if audit.alone.answer == "yes"]
+    for audit in () if licences or given["lower_is_better"] else agree:
+        lines[audit.name] = _line("judge", {**given, **_licensing(audit)})
+    if (
+        not licences
+        and not agree
+        and len(judged) == 1
+        and len({*read.pool.systems}) > 1
+    ):
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines
+
+
+def _licensing(audit: Audit) -> dict[str, Any]:
+    """The values that ask for a licence of one judge; X is a bar that only the user knows."""
+    passing = {"passing": Blank("X")} if audit.passing is None else {}
+    gates = dict.fromkeys(("require", "before", "max_drift"))
+    return {**passing, **gates, "at_most_wrong": 0.1, "score_column": audit.name}
 
 
 def _line(command: str, values: Mapping[str, Any]) -> str:
