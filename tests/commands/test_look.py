@@ -94,6 +94,32 @@ def test_versions_that_differ(better: float, state: str, word: str) -> None:
     assert card.answer.startswith(f"{leader} leads")
 
 
+def test_picked_ratings_make_no_yes() -> None:
+    """Only those texts of v2 are rated that the judge likes: its card and its line say so."""
+    rows = two_versions(60)
+    for row in rows:
+        row["judge_score"] = row["human_rating"]
+        if row["version"] == "v2" and row["judge_score"] < 4:
+            del row["human_rating"]
+    cards = answers(rows)
+    assert cards["v2 against v1"].state != "yes"
+    assert "score_column='judge_score'" in cards["v2 against v1"].command
+
+
+def test_notes_have_the_flags_of_the_command_that_they_are_from(tmp_path: Path) -> None:
+    """`refless FILE` has no --pass; 'refless judge' has."""
+    rows = [
+        {**row, "judge_score": 0.2 + k % 2 / 2} for k, row in enumerate(two_versions())
+    ]
+    for row in rows:
+        row["human_label"] = "pass" if row.pop("human_rating") > 3 else "fail"
+    notes = run(jsonl(tmp_path / "votes.jsonl", rows)).notes
+    assert (
+        "judge: judge_score: scores pass from 0.5 on; --pass X sets another bar"
+        in notes
+    )
+
+
 def test_open_versions_say_what_would_tell() -> None:
     """An open answer has its interval, and the command that chooses what to rate."""
     card = answers(two_versions(40, rated=8))["v2 against v1"]

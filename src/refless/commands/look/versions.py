@@ -1,7 +1,5 @@
 """Is one version better than another? A card from what `compare` says."""
 
-from dataclasses import replace
-
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
@@ -36,21 +34,22 @@ def which_is_better(asked: Asked) -> list[Card]:
 
 
 def _card(asked: Asked) -> Card:
-    result: CompareResult | WinsResult | ScoresResult = asked.ask(
-        compare, **_scores_alone(asked)
-    )
+    scores = _scores(asked)
+    result: CompareResult | WinsResult | ScoresResult = asked.ask(compare, **scores)
     if isinstance(result, ScoresResult):
         cards = result.cards()
         return next((card for card in cards if card.state != "open"), cards[0])
     card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card
-    line = asked.line(compare, type(result))
-    return replace(card, advice="see the whole comparison.", command=line)
+    return asked.leading_on(card, compare, type(result), **scores)
 
 
-def _scores_alone(asked: Asked) -> dict[str, object]:
-    """The scores that stand for ratings where nobody rated."""
-    if asked.read.pool is None and asked.seen.scores:
+def _scores(asked: Asked) -> dict[str, object]:
+    """The scores, which stand for ratings if nobody rated, and else stand beside them.
+
+    So the answer is that of the line on the judge's card, and picked ratings are found out.
+    """
+    if asked.seen.scores and not asked.of_choices:
         return {"score_column": asked.seen.scores}
     return {}
