@@ -11,6 +11,7 @@ from refless.commands.validate.verdict import YES_OR_NO
 from refless.evaluation.further import DECIDED, if_steady, if_steady_said
 from refless.evaluation.uses import FILTER, PURPOSES, Use
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import saved, saving
 from refless.registry.plural import counted
 from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
@@ -26,6 +27,7 @@ ADVICE: dict[State, str] = {
     "open": "do not rely on it yet: rate more of what it scored, drawn at random.",
 }
 UNSHOWN = "no agreement with people is shown"
+LICENCE = "FILE.json"
 REDRAWN = "needed: those that there are do not stand for all rows."
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
 TURNED = "do not use it as it is: find out whether low scores are its good ones."
@@ -191,7 +193,9 @@ def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> 
         further=_labels(audit, licence),
         unfit="deciding any output alone." if licence.undefined else OTHERS,
         advice=_next(audit, licence),
-        command="" if licence.undefined else command,
+        command=""
+        if licence.undefined
+        else command.replace(LICENCE, saved(".json") or LICENCE),
         figures=(picture,),
     )
 
@@ -212,7 +216,11 @@ def _decides(licence: Licence, decided: str) -> str:
 def _next(audit: Audit, licence: Licence) -> str:
     """The use of a licence, or the labels that would do."""
     if not licence.undefined:
-        return "save this result with -o FILE.json, and let it decide new outputs."
+        if saved(".json"):
+            return "let it decide new outputs."
+        return (
+            f"save this result with {saving(LICENCE)}, and let it decide new outputs."
+        )
     if audit.to_rate:
         return f"{audit.to_rate}, and ask again."
     if not licence.curve:

@@ -11,6 +11,7 @@ from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.candidates import as_votes, with_estimates
+from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
 from refless.commands.judge.metrics_compared import How
@@ -269,7 +270,7 @@ def _commands(
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
     lines = {}
     for name, licence in licences.items():
-        values = {**given, "outputs": "OUTPUTS", "licence": "FILE.json"}
+        values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
         values["columns"] = routed
         values["rated"] = given["rated"] if licence.inputs.estimator else None
         values["score_column"] = name if len(licences) > 1 else None
