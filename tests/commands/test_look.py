@@ -113,7 +113,7 @@ def test_notes_have_the_flags_of_the_command_that_they_are_from(tmp_path: Path) 
     ]
     for row in rows:
         row["human_label"] = "pass" if row.pop("human_rating") > 3 else "fail"
-    notes = run(jsonl(tmp_path / "votes.jsonl", rows)).notes
+    notes = run("look", jsonl(tmp_path / "votes.jsonl", rows)).notes
     assert (
         "judge: judge_score: scores pass from 0.5 on; --pass X sets another bar"
         in notes
