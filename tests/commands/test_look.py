@@ -120,6 +120,22 @@ def test_notes_have_the_flags_of_the_command_that_they_are_from(tmp_path: Path) 
     )
 
 
+def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
+    """A score by whom, scores such as 8/10, and a file a version."""
+    rows = two_versions(12, better=1.5)
+    scores = [{**row, "score": row["human_rating"]} for row in rows]
+    advice = refless.look(without(scores, "human_rating")).cards[0].advice
+    assert advice.startswith("if people rated, say columns={'rating': 'score'}; else")
+    tenths = [{**row, "judge_score": f"{2 * row['judge_score']}/10"} for row in rows]
+    assert "judge_score" in answers(tenths)
+    old, new = (
+        jsonl(tmp_path / f"{name}.jsonl", without(rows[k::2], "version"))
+        for k, name in enumerate(("old", "new"))
+    )
+    card = answers([str(old), str(new)])["versions"]
+    assert card.command.startswith(f"refless.compare(['{old}', '{new}']")
+
+
 def test_open_versions_say_what_would_tell() -> None:
     """An open answer has its interval, and the command that chooses what to rate."""
     card = answers(two_versions(40, rated=8))["v2 against v1"]
@@ -207,7 +223,7 @@ def test_percent_of_passes() -> None:
         (True, (0.0028, 0.324), "0.3 to 32.4"),
         (True, (-0.324, -0.0002), "0.02 to 32.40"),
         (True, (0.0, 0.3), "0 to 30"),
-        (True, (1e-9, 0.3), "0 to 30"),
+        (True, (1e-9, 0.3), "0.00 to 30.00"),
         (False, (-0.004, 0.5), f"{MINUS}0.004 to +0.500"),
     ],
 )

@@ -43,8 +43,7 @@ def to_rate(draw: RandomDraw) -> str:
         return ""
     if not draw.wanted:
         return f"rate rows that are {RANDOM} from all"
-    names = labels([*draw.wanted], NAME)
-    more = [f"{n} more of '{names[system]}'" for system, n in draw.wanted.items()]
+    more = [f"{n} more of '{clipped(name)}'" for name, n in draw.wanted.items()]
     return f"rate about {first_of(more, NAMED)}, {RANDOM}"
 
 

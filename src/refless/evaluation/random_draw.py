@@ -1,6 +1,5 @@
 """Were the rated rows drawn at random from all? What would tell that they were not."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -180,15 +179,11 @@ def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
 
 
 def _wanted(rated: Texts, unrated: Texts) -> dict[str, int]:
-    """By system, the ratings that it needs for the largest share, most first; of that one none."""
+    """By system, the ratings that it needs for the largest share; of that one none."""
     counts, all_counts = _counts(rated, unrated)
-    most = max(counts[name] / all_counts[name] for name in all_counts)
-    wanted = {
-        name: math.ceil(most * n - 1e-9) - counts[name]
-        for name, n in all_counts.items()
-    }
-    order = sorted(wanted, key=lambda name: -wanted[name])
-    return {name: wanted[name] for name in order if wanted[name]}
+    most = max(counts[name] / n for name, n in all_counts.items())
+    wanted = {name: round(most * n) - counts[name] for name, n in all_counts.items()}
+    return {name: more for name, more in wanted.items() if more}
 
 
 def _counts(rated: Texts, unrated: Texts) -> tuple[Counter[str], dict[str, int]]:

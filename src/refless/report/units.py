@@ -50,15 +50,11 @@ class RatingUnits:
 
     def _digits(self, *values: float) -> list[str]:
         """Numbers with as many decimals each, of which one that is not 0 does not read as 0."""
+        said: list[str] = []
         for more in range(MOST_MORE):
-            said = self._cut(values, more)
-            pairs = zip(said, values, strict=True)
-            if not any(value and not text.strip("0.") for text, value in pairs):
-                return said
-        return self._cut(values, 0)
-
-    def _cut(self, values: Sequence[float], more: int) -> list[str]:
-        """The numbers with so many decimals more than are usual."""
-        if self.percent:
-            return [f"{100 * value:.{more}f}" for value in values]
-        return [number(value, 2 + more, values) for value in values]
+            said = [number(value, 2 + more, values) for value in values]
+            if self.percent:
+                said = [f"{100 * value:.{more}f}" for value in values]
+            if sum(map(bool, values)) == sum(bool(text.strip("0.")) for text in said):
+                break
+        return said

@@ -17,7 +17,7 @@ from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
-from refless.commands.random_draw import RANDOM, draw_remark, to_rate
+from refless.commands.random_draw import draw_remark, to_rate
 from refless.commands.rows import (
     ScoredRows,
     note_codes,
@@ -69,7 +69,11 @@ def audits_of(
     _note_evenly_split(question)
     draw = _draw(question, rated)
     remedy = to_rate(draw)
-    note(draw_remark(draw, SELECTED.format(remedy or f"rate rows that are {RANDOM}")))
+    note(
+        draw_remark(
+            draw, SELECTED.format(remedy or "rate rows that are drawn at random")
+        )
+    )
     audits = []
     columns: dict[str, list[Cell]] = {}
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):

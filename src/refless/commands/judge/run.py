@@ -277,7 +277,10 @@ def _commands(
         lines[name] = _line("route", values)
     agree = [audit for audit in audits if audit.alone.answer == "yes"]
     for audit in () if licences or given["lower_is_better"] else agree:
-        lines[audit.name] = _line("judge", {**given, **_licensing(audit)})
+        passing = Blank("X") if audit.passing is None else given["passing"]
+        values = {**given, "passing": passing, "at_most_wrong": 0.1}
+        values["score_column"] = audit.name
+        lines[audit.name] = _line("judge", values)
     if (
         not licences
         and not agree
@@ -287,13 +290,6 @@ def _commands(
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines
-
-
-def _licensing(audit: Audit) -> dict[str, Any]:
-    """The values that ask for a licence of one judge; X is a bar that only the user knows."""
-    passing = {"passing": Blank("X")} if audit.passing is None else {}
-    gates = dict.fromkeys(("require", "before", "max_drift"))
-    return {**passing, **gates, "at_most_wrong": 0.1, "score_column": audit.name}
 
 
 def _line(command: str, values: Mapping[str, Any]) -> str:

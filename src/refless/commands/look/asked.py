@@ -18,7 +18,7 @@ from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.proposed import renaming
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import Blank, called, command_line, flags_spoken
+from refless.registry.dialect import called, command_line, flags_spoken
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import OPEN, Card
 from refless.report.result import Result
@@ -119,27 +119,21 @@ class Asked:
             InputError, UsageError: it cannot answer.
         """
         answer = of_any_rows(function)
-        more_flags = {one.name: one.longest for one in parameters_of(function)}
         spoken = flags_spoken()
         if spoken is not None:
-            spoken = {**more_flags, **spoken}
+            flags = {one.name: one.longest for one in parameters_of(function)}
+            spoken = flags | {**spoken}
         with silenced(), command_line(spoken):
             result = answer(self.rows, **{**self.options, "seed": self.seed, **more})
-            foreign = {*more_flags} - {*self.options}
-            marks = [called(name, Blank("")) for name in foreign]
-        for line in result.notes:
-            if line not in self.said and not self._is_of_rows(line):
-                self.said.add(line)
-                elsewhere = any(mark in line for mark in marks)
-                note(f"{answer.__name__}: {line}" if elsewhere else line)
-        return result
-
-    def _is_of_rows(self, line: str) -> bool:
-        """Whether a note is about how the rows were read, which the look says itself."""
-        names = (self.file, *words_of(self.rows))
-        return line.startswith(tuple(f"{name}: " for name in names)) or line.endswith(
-            TOLD
+        of_rows = tuple(
+            f"{name}: " for name in (self.file, ", ".join(words_of(self.rows)))
         )
+        for line in result.notes:
+            told = line in self.said or line.endswith(TOLD)
+            if not told and not line.startswith(of_rows):
+                self.said.add(line)
+                note(f"{answer.__name__}: {line}")
+        return result
 
     def line(
         self, function: Callable[..., Result], kind: type[Result], **more: object

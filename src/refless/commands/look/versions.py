@@ -1,16 +1,22 @@
 """Is one version better than another? A card from what `compare` says."""
 
+from dataclasses import replace
+
+from refless.commands.calls import words_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.look.asked import Asked, answered, refused
 from refless.data.tables.columns import naming
+from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
 TOPIC = "versions"
 ONE = "Is one version better than another?"
+EITHER = ("score", "scores", "quality")  # names of a judge's or people's
 NO_RATING = "no column is known to be people's rating"
 
 
@@ -29,7 +35,12 @@ def which_is_better(asked: Asked) -> list[Card]:
         if systems:
             why = f"there is one version, {systems[0]}"
         remedy = f"name the column that says it with {naming('system')}."
-        return [refused(TOPIC, ONE, InputError(why, remedy=remedy))]
+        line = ""
+        if not systems and len(words_of(asked.rows)) > 1:
+            remedy = f"{remedy} If each file holds one version:"
+            line = asked.line(compare, CompareResult, **_scores(asked))
+        fault = InputError(why, remedy=remedy)
+        return [replace(refused(TOPIC, ONE, fault), command=line)]
     return [answered(TOPIC, ONE, lambda: _card(asked))]
 
 
@@ -38,7 +49,14 @@ def _card(asked: Asked) -> Card:
     result: CompareResult | WinsResult | ScoresResult = asked.ask(compare, **scores)
     if isinstance(result, ScoresResult):
         cards = result.cards()
-        return next((card for card in cards if card.state != "open"), cards[0])
+        first = next((card for card in cards if card.state != "open"), cards[0])
+        named = [name for name in asked.seen.scores if folded(name) in EITHER]
+        if not named:
+            return first
+        people = called("columns", {"rating": named[0]})
+        return replace(
+            first, advice=f"if people rated, say {people}; else {first.advice}"
+        )
     card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card

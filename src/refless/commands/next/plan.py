@@ -24,7 +24,7 @@ from refless.commands.next.planning import (
 from refless.data.human import check_scale
 from refless.data.records import RatedPool, Scale
 from refless.evaluation.uses import AGREES
-from refless.registry.dialect import Blank, called, flags_spoken, saving
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -123,7 +123,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
-        looks: at the difference as ratings arrive; draws: the line that draws N outputs.
+        looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
     record = PlanRecord
@@ -145,15 +145,9 @@ class PlanResult(Result):
             answer=self._verdict(largest),
             unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
-            command=self._draws(largest.ratings),
+            command=self.draws,
             figures=(self._picture(),),
         )
-
-    def _draws(self, n: int) -> str:
-        """The line that draws so many outputs and writes them."""
-        line = self.draws.replace(called("n", Blank("N")), called("n", n))
-        end = "" if flags_spoken() is None else " "
-        return f"{line}{end}{saving('to-rate.csv')}"
 
     def _picture(self) -> Figure:
         """The ratings that each goal takes, or how exact each becomes with as many as are given."""

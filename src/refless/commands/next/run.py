@@ -77,7 +77,7 @@ from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -231,19 +231,21 @@ def next(  # noqa: A001 - the command's name
 
 def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
     """The plan of a study; rated rows, if there are any, tell the scale and the spread."""
-    draws = replace(this_call(), name="next").said(
-        **dict.fromkeys((*OF_PLANS, "within", "looks")),
-        outputs="FILE" if rated is None else rated,
-        plan=False,
-        goal="mean",
-        n=Blank("N"),
-    )
     pilot = None
     if rated is not None:
         pool = rated_of(rated, rows)[0]
         study = replace(study, scale=pool.scale)
         pilot = pilot_read(pool)
-    return replace(planned(study, pilot, seed), draws=draws)
+    result = planned(study, pilot, seed)
+    line = replace(this_call(), name="next").said(
+        **dict.fromkeys((*OF_PLANS, "within", "looks")),
+        outputs="FILE" if rated is None else rated,
+        plan=False,
+        goal="mean",
+        n=max(goal.ratings for goal in result.goals),
+    )
+    end = "" if flags_spoken() is None else " "
+    return replace(result, draws=f"{line}{end}{saving(TO_RATE)}")
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:

@@ -131,18 +131,15 @@ class RouteResult(Result):
 
     def _names(self) -> Sequence[str]:
         """[n] the ids of the outputs, or their rows in the file if that has none."""
-        if self.named or not self.first:
+        if self.named:
             return self.texts.ids
         return [str(row + 1) for row in self.first]
 
     def _rows(self) -> Rows:
         """One mapping an output, in the order of the file."""
         names = self._names()
-        order = range(len(names))
-        return [self._row(i, names[i]) for i in sorted(order, key=self._place)]
-
-    def _place(self, i: int) -> int:
-        return self.first[i] if self.first else i
+        order = sorted(range(len(names)), key=self.first.__getitem__)
+        return [self._row(i, names[i]) for i in order]
 
     def _row(self, i: int, name: str) -> dict[str, Cell]:
         """An output with its decision."""

@@ -7,6 +7,7 @@ from refless.data.tables.cells import json_in_cell
 from refless.data.tables.columns import unclear, with_nested
 from refless.data.tables.memory import Rows
 from refless.data.tables.proposed import proposed, ratings_among, written
+from refless.data.tables.ratings import numbers_within
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import Cells
 from refless.data.tables.spellings import at_any_place
@@ -110,7 +111,13 @@ def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
 def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
     """The columns called as a judge's scores are that hold numbers or verdicts."""
     free = [name for name in table.rows.header if name not in role_of]
-    return [name for name in unclear(free) if hold_ratings(table.rows.seen(name))]
+    return [name for name in unclear(free) if _hold_scores(table.rows.seen(name))]
+
+
+def _hold_scores(cells: Cells) -> bool:
+    """Whether cells are numbers or verdicts, or words such as 8/10."""
+    words = {str(cell) for cell in cells} - {"", "None"}
+    return hold_ratings(cells) or bool(numbers_within(words))
 
 
 def _seen(table: RowTable, name: str, role: str) -> SeenColumn:

@@ -166,6 +166,7 @@ def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
         pool=pool,
         place=np.arange(len(texts) if pool is not None else 0),
         probability=np.full(len(texts), np.nan),
+        first=tuple(range(len(texts))),
     )
 
 

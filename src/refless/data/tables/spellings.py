@@ -7,7 +7,7 @@ from refless.data.tables.roles import ROLES
 from refless.registry.arrays import Names
 
 WHO = {*ROLES["annotator"].names, *ROLES["annotator"].hints}
-_LETTERED = re.compile(r"(.+?)(?:[._ -][a-zA-Z]|(?<=[a-z])[A-Z])")
+_OF_ONE = re.compile(r"(.+?)(?:[._ -]?\d+|[._ -][a-zA-Z]|(?<=[a-z])[A-Z])")
 _PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
 _SCALE = re.compile(r" ?[(\[]\d+ ?(?:-|\u2013|to|=|:).*\d.*[)\]]$")
@@ -45,10 +45,8 @@ def says_who(name: str) -> bool:
 
 def of_one_rater(name: str) -> bool:
     """Whether a column is called as people who rate are, with a number or letter behind it."""
-    lettered = _LETTERED.fullmatch(name)
-    if lettered is not None and says_who(lettered[1]):
-        return True
-    return says_who(name) and _NUMBERED.fullmatch(name) is not None
+    of_one = _OF_ONE.fullmatch(name)
+    return of_one is not None and says_who(of_one[1])
 
 
 def raters_beside(ratings: Names, header: Names) -> dict[str, str]:
