@@ -511,7 +511,7 @@ def labels_of(
     every = AllRows(human=human, judge=scores, unit=unit, votes=votes, raters=raters)
     labels = Labels(
         name="judge", human=human, judge=scores, unit=unit, votes=votes, every=every,
-        raters=raters, scale=scale_of(kind), slices=slices or {},
+        unlabelled=every.unlabelled, raters=raters, scale=scale_of(kind), slices=slices or {},
     )  # fmt: skip
     return labels.as_verdicts((0.5, 0.5)) if kind in PASSING else labels
 
@@ -615,7 +615,7 @@ def all_rows(
     labels = Labels(
         name="judge", human=human[rows], judge=scores[rows], unit=unit[rows],
         votes=Votes(text=np.arange(len(rows)), rating=human[rows]), every=every,
-        scale=scale_of(kind),
+        unlabelled=every.unlabelled, scale=scale_of(kind),
     )  # fmt: skip
     if kind in PASSING:
         labels = labels.as_verdicts((0.5, 0.5))

@@ -99,7 +99,13 @@ class Judged:
         votes = Votes(text=np.arange(len(rows)), rating=human)
         every = AllRows(human=human, judge=scores, unit=unit, votes=votes)
         return Labels(
-            name="judge", human=human, judge=scores, unit=unit, votes=votes, every=every
+            name="judge",
+            human=human,
+            judge=scores,
+            unit=unit,
+            votes=votes,
+            unlabelled=every.unlabelled,
+            every=every,
         )
 
 

@@ -164,7 +164,8 @@ def test_a_plan_names_the_file() -> None:
     """The line that draws outputs has the file of the plan, and nothing of the plan."""
     card = refless.plan(rated(), scale=SCALE, within=0.5).card()
     assert re.fullmatch(
-        r"refless next FILE --goal mean --scale 1 5 -n \d+ -o to-rate.csv", card.command
+        r"refless.next\(rows, goal='mean', n=\d+, scale=\(1, 5\)\).save\('to-rate.csv'\)",
+        card.command,
     )
 
 

@@ -88,6 +88,7 @@ def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> 
     ran = chosen(folder, goal, "-o", file, *quick)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("Rate these 6 ")
+    assert f"have 'rating' in {file} filled in, then:" in ran.line
     assert ("What ratings should bring" in ran.out) == (goal != "learn")
     assert not too_wide(ran.out)
     rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
@@ -99,7 +100,7 @@ def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> 
     write(file.parent, file.name, csv_of(rows))
     assert read_pool(file).pool.ids == tuple(row["id"] for row in rows[:-1])
     then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
-    words = shlex.split(then.replace("to-rate.csv", str(file)))[1:]
+    words = shlex.split(then)[1:]
     after = run_well(*words, "--format", "json")
     assert after.json["command"] == ("score" if goal == "learn" else "compare")
     words = (
@@ -136,9 +137,7 @@ def test_ratings_of_one_file_come_back(folder: Path, tmp_path: Path) -> None:
     lines = [line if i == 0 else f"{line}3" for i, line in enumerate(text.splitlines())]
     file.write_text("\n".join(lines) + "\n", "utf-8")
     then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
-    after = run_well(
-        *shlex.split(then.replace("to-rate.csv", str(file)))[1:], "--format", "json"
-    )
+    after = run_well(*shlex.split(then)[1:], "--format", "json")
     assert "|size:70|" in after.json["signature"]
 
 

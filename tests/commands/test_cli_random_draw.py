@@ -128,8 +128,21 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     """Its means are about all rows; what compare says is about each system, so it says nothing."""
     rows = rated_if(rows_of(), lambda i, row: row["system"] == "a" or i % 10 == 1)
     path = written(tmp_path / "rows.csv", rows)
-    assert "of 'a' 100 % are rated, of 'b' 20 %" in noted("judge", path)
+    notes = noted("judge", path)
+    assert "of 'a' 100 % are rated, of 'b' 20 %. Agreement" in notes
     assert LOOKS not in noted("compare", path)
+    even = "rate about 64 more of 'b', drawn at random"
+    assert even in notes
+    for words in ((), ("--pass", "4", "--at-most-wrong", "0.1")):
+        page = run("judge", path, *SCORED, *words).line
+        assert f"Do now: {even}, and ask again. More ratings: needed" in page
+
+
+def test_a_judge_that_agrees_has_the_whole_next_command(tmp_path: Path) -> None:
+    """The line asks for a licence; X stands for the bar that no column tells."""
+    path = written(tmp_path / "rows.csv", rows_of())
+    asks = f"refless judge {path} --pass X --at-most-wrong 0.1 --scale 1 5 --score-column judge"
+    assert asks in run("judge", path, *SCORED).line
 
 
 @pytest.mark.parametrize("command", COMMANDS)

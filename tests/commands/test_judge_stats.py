@@ -20,6 +20,7 @@ from refless.evaluation.uses import (
     _extra_of_annotators,
     as_annotator,
     may_estimate,
+    may_replace,
     refusals,
 )
 from refless.stats.answers import Estimate
@@ -87,6 +88,7 @@ def labels_of(human, judge, *, others=(), unit=None, raters=None, **more) -> Lab
         judge=judge[scored],
         unit=unit[scored],
         votes=votes,
+        unlabelled=every.unlabelled,
         every=every,
         raters=raters,
         **more,
@@ -425,6 +427,17 @@ def test_what_changes_places_is_no_proof() -> None:
         low, high = as_annotator(labels).interval
         wrong += low > 0 or high < 0
     assert wrong <= 25
+
+
+@pytest.mark.parametrize(("same", "answer"), [(20, "unknown"), (38, "yes")])
+def test_a_place_among_raters_who_disagree_is_no_use(same: int, answer: str) -> None:
+    """Two raters of 40 texts say the same of 20, as by luck, or of 38: the judge is nearer."""
+    first = np.tile([0.0, 1.0], 20)
+    second = np.where(alone(40) < same, first, 1 - first)
+    votes = Votes(text=np.tile(alone(40), 2), rating=np.append(first, second))
+    labels = replace(labels_of((first + second) / 2, first), votes=votes)
+    nearer = Estimate(value=0.1, interval=(0.05, 0.15), n=40)
+    assert may_replace(labels, nearer).answer == answer
 
 
 def test_exchanges_equal_their_enumeration() -> None:

@@ -41,6 +41,7 @@ def labels_of(
         judge=judge,
         unit=unit,
         votes=votes,
+        unlabelled=every.unlabelled,
         every=every,
         raters=raters,
         **more,

@@ -17,6 +17,7 @@ from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
 from refless.report.result import Result
+from refless.report.units import MINUS, RatingUnits
 from rows import renamed, without
 
 MOST_WORDS = 20  # of an answer
@@ -91,6 +92,48 @@ def test_versions_that_differ(better: float, state: str, word: str) -> None:
     assert f"{abs(pair.difference.value):.2f} points" in card.answer
     leader = "v2" if better > 0 else "v1"
     assert card.answer.startswith(f"{leader} leads")
+
+
+def test_picked_ratings_make_no_yes() -> None:
+    """Only those texts of v2 are rated that the judge likes: its card and its line say so."""
+    rows = two_versions(60)
+    for row in rows:
+        row["judge_score"] = row["human_rating"]
+        if row["version"] == "v2" and row["judge_score"] < 4:
+            del row["human_rating"]
+    cards = answers(rows)
+    assert cards["v2 against v1"].state != "yes"
+    assert "score_column='judge_score'" in cards["v2 against v1"].command
+
+
+def test_notes_have_the_flags_of_the_command_that_they_are_from(tmp_path: Path) -> None:
+    """`refless FILE` has no --pass; 'refless judge' has."""
+    rows = [
+        {**row, "judge_score": 0.2 + k % 2 / 2} for k, row in enumerate(two_versions())
+    ]
+    for row in rows:
+        row["human_label"] = "pass" if row.pop("human_rating") > 3 else "fail"
+    notes = run("look", jsonl(tmp_path / "votes.jsonl", rows)).notes
+    assert (
+        "judge: judge_score: scores pass from 0.5 on; --pass X sets another bar"
+        in notes
+    )
+
+
+def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
+    """A score by whom, scores such as 8/10, and a file a version."""
+    rows = two_versions(12, better=1.5)
+    scores = [{**row, "score": row["human_rating"]} for row in rows]
+    advice = refless.look(without(scores, "human_rating")).cards[0].advice
+    assert advice.startswith("if people rated, say columns={'rating': 'score'}; else")
+    tenths = [{**row, "judge_score": f"{2 * row['judge_score']}/10"} for row in rows]
+    assert "judge_score" in answers(tenths)
+    old, new = (
+        jsonl(tmp_path / f"{name}.jsonl", without(rows[k::2], "version"))
+        for k, name in enumerate(("old", "new"))
+    )
+    card = answers([str(old), str(new)])["versions"]
+    assert card.command.startswith(f"refless.compare(['{old}', '{new}']")
 
 
 def test_open_versions_say_what_would_tell() -> None:
@@ -172,6 +215,23 @@ def test_percent_of_passes() -> None:
     cards = answers(rows)
     assert "percentage points" in cards["v2 against v1"].answer
     assert "%" in cards["estimates"].answer
+
+
+@pytest.mark.parametrize(
+    ("percent", "ends", "said"),
+    [
+        (True, (0.0028, 0.324), "0.3 to 32.4"),
+        (True, (-0.324, -0.0002), "0.02 to 32.40"),
+        (True, (0.0, 0.3), "0 to 30"),
+        (True, (1e-9, 0.3), "0.00 to 30.00"),
+        (False, (-0.004, 0.5), f"{MINUS}0.004 to +0.500"),
+    ],
+)
+def test_an_end_that_is_not_0_does_not_read_as_0(
+    percent: bool, ends: tuple[float, float], said: str
+) -> None:
+    """An interval shows on which side of 0 it ends."""
+    assert RatingUnits(percent).ends(ends, "to") == said
 
 
 def test_scores_without_ratings() -> None:

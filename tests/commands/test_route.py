@@ -97,8 +97,23 @@ def test_scores_decide(licence: Path, tmp_path: Path) -> None:
         elif row["p"] <= bottom:  # type: ignore[operator]
             expected = "fail"
         assert decided == expected
+    with out.open() as lines:
+        assert [row["id"] for row in csv.DictReader(lines)] == [
+            row["id"] for row in new
+        ]
     counts = Counter(row["decide"] for row in written.values())
     assert f"p passes {counts['pass']} of 401 outputs" in " ".join(ran.out.split())
+
+
+def test_outputs_without_ids_keep_their_rows(licence: Path, tmp_path: Path) -> None:
+    """Decisions have the row of the file, its order, and what was asked."""
+    new = [row | {"prompt": f"q{row.pop('id')}"} for row in unrated(rows(500, 600))]
+    out = tmp_path / "out.csv"
+    ran = routed(licence, jsonl(tmp_path / "new.jsonl", new), "-o", out)
+    assert ran.code == 0, ran.err
+    with out.open() as lines:
+        written = [(row["row"], row["source"]) for row in csv.DictReader(lines)]
+    assert written == [(str(k), row["prompt"]) for k, row in enumerate(new, 1)]
 
 
 def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:

@@ -83,3 +83,18 @@ def test_thumbs_in_two_codes(tmp_path: Path) -> None:
     passes = json_of("judge", path, *flags, "--pass", 1)["judges"][0]
     assert passes["measures"]["judge_rate"]["value"] == pytest.approx(15 / 20)
     assert passes["measures"]["base_rate"]["value"] == pytest.approx(14 / 20)
+
+
+def test_verdicts_leave_scores_in_their_units(tmp_path: Path) -> None:
+    """Of 40 scores from 1 to 5, 20 of them without a rating, 16 are 5; people rate 1 lower."""
+    scores = [5, 5, 4, 3, 2] * 8
+    rows: list[dict[str, object]] = [
+        {"id": f"t{i}", "judge": score} for i, score in enumerate(scores)
+    ]
+    for row, score in zip(rows[:20], scores, strict=False):
+        row["rating"] = score - 1
+    path = jsonl(tmp_path / "half.jsonl", rows)
+    flags = ("--score-column", "judge", "--scale", 1, 5, "--pass", 4)
+    judged = json_of("judge", path, *flags)["judges"][0]
+    assert (judged["usual"], judged["usual_share"]) == (5, 16 / 40)
+    assert judged["measures"]["bias"]["value"] == pytest.approx(1)

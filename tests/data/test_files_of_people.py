@@ -223,6 +223,19 @@ def test_criteria_are_named_with_the_way_to_choose() -> None:
     assert card.command.endswith("--dimension overall")
 
 
+def test_numbered_and_lettered_raters_are_people() -> None:
+    """Their line reads both; the one that is left beside a chosen one names no raters."""
+    rows = without(
+        rated(**{"Rater A": lambda i: i % 5, "Rater B": lambda _: 3}), "rating"
+    )
+    with command_line({}):
+        card = refless.look(rows).cards[0]
+    read = "--column 'rating=Rater A' --column 'rating=Rater B'"
+    assert card.command.endswith(read)
+    chosen = Reading(dimension="Rater A")
+    assert "annotator" not in overview(rows, chosen).proposed
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -114,7 +114,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             if parameter.kind == TABLE:
                 arguments[name] = _by_name(parameter.longest, values[name])
         files = values["out"] or []
-        with command_line(flags_of(function)):
+        with command_line(flags_of(function), files):
             if folder is not None and (folders := [*filter(is_folder_name, files)]):
                 files = check_beside(
                     folders, files, values["format"], values["csv_safe"]

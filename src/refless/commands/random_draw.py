@@ -1,7 +1,7 @@
 """Rated rows that do not look drawn at random, in words."""
 
 from refless.evaluation.random_draw import Differing, RandomDraw
-from refless.registry.plural import counted
+from refless.registry.plural import counted, first_of
 from refless.report.wording import clipped, labels, percent
 from refless.stats.random_draw import LEVEL
 
@@ -35,6 +35,16 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
         f"The {draw.n_rated:,} rated of {counted(draw.n, 'row')} do not look {RANDOM} "
         f"(p at most {LEVEL:g}): {'; '.join(parts)}. {then}"
     )
+
+
+def to_rate(draw: RandomDraw) -> str:
+    """The ratings with which rated rows would stand for all, as an order; "" if these do."""
+    if not draw.by_content:
+        return ""
+    if not draw.wanted:
+        return f"rate rows that are {RANDOM} from all"
+    more = [f"{n} more of '{clipped(name)}'" for name, n in draw.wanted.items()]
+    return f"rate about {first_of(more, NAMED)}, {RANDOM}"
 
 
 def _column(column: Differing) -> str:

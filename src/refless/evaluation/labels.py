@@ -41,6 +41,11 @@ class AllRows:
     mass: FloatArray | None = None
     raters: Raters | None = None
 
+    @property
+    def unlabelled(self) -> FloatArray:
+        """[m] scores of rows without a rating."""
+        return self.judge[np.isnan(self.human) & ~np.isnan(self.judge)]
+
     def as_verdicts(self, bars: tuple[float, float]) -> "AllRows":
         """The share of each text's single ratings that pass, and whether its score does."""
         of_people, of_judge = bars
@@ -61,7 +66,8 @@ class Labels:
         human, judge: [n] ratings and scores, in the raters' units and the judge's.
         unit: [n] what was drawn as a whole.
         votes: single ratings of these rows; raters: who gave them, None if that is not known.
-        every: all rows, those with a rating or a score alone too.
+        unlabelled: [m] scores of rows without a rating, in the units of `judge`.
+        every: all rows, those with a rating or a score alone too; verdicts where something passes.
         scale: lowest and highest rating, if it is known.
         passing: from where on a rating, and a score, is a pass; None where nothing passes or fails.
         passes: [n] share of each row's single ratings that pass; empty where nothing does.
@@ -77,6 +83,7 @@ class Labels:
     judge: FloatArray
     unit: IntArray
     votes: Votes
+    unlabelled: FloatArray
     every: AllRows
     raters: Raters | None = None
     scale: Interval | None = None
@@ -88,12 +95,6 @@ class Labels:
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
     shifted: bool = False
     selected: bool = False
-
-    @property
-    def unlabelled(self) -> FloatArray:
-        """[m] scores of rows without a rating."""
-        alone = np.isnan(self.every.human) & ~np.isnan(self.every.judge)
-        return self.every.judge[alone]
 
     def as_verdicts(self, bars: tuple[float, float]) -> "Labels":
         """The same with passes: from the first bar on a rating is one, from the second a score.
@@ -113,6 +114,7 @@ class Labels:
             self,
             human=passed(self.human, of_people),
             judge=passed(self.judge, of_judge),
+            unlabelled=passed(self.unlabelled, of_judge),
             raters=passing_raters(self.raters, of_people),
             every=every,
             people=people,

@@ -1,8 +1,8 @@
 """Were the rated rows drawn at random from all? What would tell that they were not."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -45,12 +45,15 @@ class RandomDraw:
         n, n_rated: rows, and those that are rated.
         differing: columns that tell that they were not, the surest first.
         end: whether exactly the first or the last rows of the file are rated.
+        wanted: by system, the ratings with which as large a share of each is rated, if rows look
+            drawn at random within systems and no more than these shares tell otherwise.
     """
 
     n: int
     n_rated: int
     differing: tuple[Differing, ...]
     end: Literal["", "first", "last"] = ""
+    wanted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def by_content(self) -> bool:
@@ -96,11 +99,18 @@ def random_draw(
     )
     small = {name: p for name, p in draw_p(rows).items() if p <= LEVEL}
     differing = [_differing(rows, name, p) for name, p in small.items() if name != KIND]
+    wanted: dict[str, int] = {}
     if KIND in small:
+        inside = random_draw(rated, unrated, first_rows, by_system=True, labels=labels)
+        if not inside.by_content:
+            wanted = _wanted(rated, unrated)
+            differing = [column for column in differing if column.by == "order"]
         differing.append(_of_systems(rated, unrated, small[KIND]))
     differing.sort(key=lambda column: (column.p, column.by, column.name))
     end = _end(drawn, place)
-    return RandomDraw(n=n, n_rated=len(rated), differing=tuple(differing), end=end)
+    return RandomDraw(
+        n=n, n_rated=len(rated), differing=tuple(differing), end=end, wanted=wanted
+    )
 
 
 def _numbers(mine: Sequence[str], theirs: Sequence[str], n: int) -> IntArray:
@@ -154,9 +164,8 @@ def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:
 
 def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
     """The systems of which the largest and the smallest share of rows is rated."""
-    counts = Counter(rated.systems)
-    all_counts = counts + Counter(unrated.systems)
-    shares = {name: counts[name] / all_counts[name] for name in sorted(all_counts)}
+    counts, all_counts = _counts(rated, unrated)
+    shares = {name: counts[name] / all_counts[name] for name in all_counts}
     highest = max(shares, key=shares.__getitem__)
     lowest = min(shares, key=shares.__getitem__)
     return Differing(
@@ -167,6 +176,21 @@ def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
         p=p,
         systems=(highest, lowest),
     )
+
+
+def _wanted(rated: Texts, unrated: Texts) -> dict[str, int]:
+    """By system, the ratings that it needs for the largest share; of that one none."""
+    counts, all_counts = _counts(rated, unrated)
+    most = max(counts[name] / n for name, n in all_counts.items())
+    wanted = {name: round(most * n) - counts[name] for name, n in all_counts.items()}
+    return {name: more for name, more in wanted.items() if more}
+
+
+def _counts(rated: Texts, unrated: Texts) -> tuple[Counter[str], dict[str, int]]:
+    """Rated rows by system, and all rows, by name."""
+    counts = Counter(rated.systems)
+    all_counts = counts + Counter(unrated.systems)
+    return counts, {name: all_counts[name] for name in sorted(all_counts)}
 
 
 def _end(drawn: BoolArray, place: IntArray) -> Literal["", "first", "last"]:

@@ -16,12 +16,14 @@ from refless.evaluation.labels import (
     rate_gap,
     verdicts,
 )
+from refless.evaluation.rater_agreement import TENTATIVE
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.correlation import is_constant
 from refless.stats.permutation import exchange_p
+from refless.stats.raters import alpha
 from refless.stats.samples import FEWEST_RATERS
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -32,6 +34,7 @@ IN_ORDER = 0.8
 SMALL = 0.05  # share of the scale by which a mean may be off
 FEWEST = 10  # labels, to say anything
 TOO_FEW = "too few labels"
+APART = f"annotators agree too little with each other (alpha below {TENTATIVE:g})"
 NOT_DRAWN = "the ratings do not look drawn at random"
 
 
@@ -99,9 +102,16 @@ def _agreement(measures: Mapping[str, Estimate]) -> tuple[str, Estimate]:
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
-    """Whether it lies as near to the other annotators as an annotator does."""
+    """Whether it lies as near to the other annotators as an annotator does.
+
+    Nobody knows if these do not agree: anything in the middle is then near to all.
+    """
     measure = "nearness to the other annotators, minus an annotator's"
     use = _held_against(REPLACE, measure, advantage, 0.0)
+    votes = labels.votes
+    if use.answer == "yes" and alpha(votes.text, votes.rating, "ordinal") < TENTATIVE:
+        apart = replace(advantage, undefined=APART)
+        return replace(use, answer="unknown", estimate=apart)
     return _forecast(use, labels)
 
 

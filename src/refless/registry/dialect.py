@@ -7,11 +7,13 @@ have both readers; there a parameter stands in backticks, as `margin` or `goal='
 import ast
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 _flags: ContextVar[Mapping[str, str] | None] = ContextVar("flags", default=None)
+
+_files: ContextVar[tuple[str, ...]] = ContextVar("files", default=())
 
 
 class Blank(str):
@@ -25,17 +27,33 @@ SCALE = (Blank("MIN"), Blank("MAX"))
 
 
 @contextmanager
-def command_line(flags: Mapping[str, str] | None) -> Iterator[None]:
+def command_line(
+    flags: Mapping[str, str] | None, files: Sequence[str] = ()
+) -> Iterator[None]:
     """Lets the messages that are made inside speak of flags.
 
     Args:
         flags: the flag of each parameter, by the parameter's name; None to speak Python.
+        files: that the result is written to.
     """
     token = _flags.set(flags)
+    written = _files.set(tuple(files))
     try:
         yield
     finally:
+        _files.reset(written)
         _flags.reset(token)
+
+
+def saving(file: str) -> str:
+    """The words that write a result to a file, as its reader writes them."""
+    return f".save({file!r})" if _flags.get() is None else f"-o {_word(file)}"
+
+
+def saved(*endings: str) -> str:
+    """The first file with one of these endings that the result is written to, or ""."""
+    written = (file for file in _files.get() if file.endswith(endings))
+    return _word(next(written, Blank()))
 
 
 def flags_spoken() -> Mapping[str, str] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from refless.report.wording import number
 
 MINUS = "\N{MINUS SIGN}"
+MOST_MORE = 3  # decimals; a smaller number is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,12 @@ class RatingUnits:
         return f" {word} ".join(self._digits(*ends))
 
     def _digits(self, *values: float) -> list[str]:
-        """Numbers with as many decimals each."""
-        if self.percent:
-            return [f"{100 * value:.0f}" for value in values]
-        return [number(value, 2, values) for value in values]
+        """Numbers with as many decimals each, of which one that is not 0 does not read as 0."""
+        said: list[str] = []
+        for more in range(MOST_MORE):
+            said = [number(value, 2 + more, values) for value in values]
+            if self.percent:
+                said = [f"{100 * value:.{more}f}" for value in values]
+            if sum(map(bool, values)) == sum(bool(text.strip("0.")) for text in said):
+                break
+        return said

@@ -54,6 +54,9 @@ def card_of_two(
         state = "yes" if value > 0 else "no"
         verdict = "Yes, {} is better" if value > 0 else "No, {} is worse"
         label = verdict.format(second)
+    if pair.shown and pair.method == "estimates":
+        state = "with"
+        label = "By estimates alone"
     return Card(
         topic=f"{second} against {first}",
         question=f"Is {second} better than {first}{by}?",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from refless.commands.compare.inputs import Selection
 from refless.evaluation.comparing import Comparison, Pair, Standing
-from refless.registry.dialect import called
+from refless.registry.dialect import called, saving
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
@@ -366,8 +366,9 @@ def part_of(rows: int, every: int) -> tuple[str, ...]:
     """The note that a table does not have all pairs, if it does not."""
     if rows == every:
         return ()
+    file = saving("pairs.csv")
     return (
-        f"The {rows} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",
+        f"The {rows} clearest of {every} pairs, smallest p first; {file} writes all.",
     )
 
 

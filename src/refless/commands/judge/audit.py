@@ -18,6 +18,7 @@ from refless.evaluation.labels import (
     verdicts,
 )
 from refless.evaluation.uses import (
+    FILTER,
     Use,
     as_annotator,
     may_estimate,
@@ -91,6 +92,7 @@ class Audit:
         refusals: what is not claimed.
         licence: the texts that it may decide alone, if that is asked for.
         calibration: of scores that are probabilities, beside verdicts; else None.
+        to_rate: what to rate if rated rows do not look drawn at random, as an order; else "".
     """
 
     name: str
@@ -114,19 +116,26 @@ class Audit:
     refusals: tuple[str, ...]
     licence: Licence | None = None
     calibration: Calibration | None = None
+    to_rate: str = ""
+
+    @property
+    def alone(self) -> Use:
+        """The answer on its use for single outputs."""
+        return next(use for use in self.uses if use.purpose == FILTER)
 
 
-def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
+def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Audit:
     """The whole audit of one judge.
 
     Args:
         labels: what it said beside what people said.
+        scores: of all rows as they are, NaN where there is none.
         ranked: share of pairs of systems in people's order; NaN with a reason otherwise.
         seed: of what is drawn.
     """
     measures = measured(labels, seed)
     means = corrected_means(labels)
-    usual, usual_share = _usual(labels)
+    usual, usual_share = _usual(scores[~np.isnan(scores)])
     slices, few = sliced(labels)
     worst, errors = worst_of(labels)
     table = None
@@ -162,9 +171,8 @@ def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
     )
 
 
-def _usual(labels: Labels) -> tuple[float, float]:
+def _usual(scores: FloatArray) -> tuple[float, float]:
     """The judge's most frequent score and its share; NaN without a score."""
-    scores = np.concatenate([labels.judge, labels.unlabelled])
     if not len(scores):
         return math.nan, math.nan
     values, counts = np.unique(scores, return_counts=True)

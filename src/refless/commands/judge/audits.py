@@ -17,7 +17,7 @@ from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
-from refless.commands.random_draw import draw_remark
+from refless.commands.random_draw import draw_remark, to_rate
 from refless.commands.rows import (
     ScoredRows,
     note_codes,
@@ -47,7 +47,7 @@ from refless.stats.intervals import VERDICTS
 
 SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
-    "do not hold: rate rows that are drawn at random."
+    "do not hold: {}."
 )
 LENGTHS = ("short", "middling", "long")
 
@@ -68,7 +68,12 @@ def audits_of(
     _note_unscored(question, rated)
     _note_evenly_split(question)
     draw = _draw(question, rated)
-    note(draw_remark(draw, SELECTED))
+    remedy = to_rate(draw)
+    note(
+        draw_remark(
+            draw, SELECTED.format(remedy or "rate rows that are drawn at random")
+        )
+    )
     audits = []
     columns: dict[str, list[Cell]] = {}
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
@@ -84,13 +89,14 @@ def audits_of(
         labels = _rows_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        judged = audit(_with_verdicts(question, labels), order, question.seed)
+        verdicts = _with_verdicts(question, labels)
+        judged = audit(verdicts, labels.every.judge, order, question.seed)
         passing = question.bar
         if passing is not None:
             judged = _beside_verdicts(question, labels, passing, judged)
             columns |= _columns(question, labels, passing, judged)
         note(_upside_down(judged, question))
-        audits.append(judged)
+        audits.append(replace(judged, to_rate=remedy))
     return tuple(audits), columns
 
 
@@ -228,6 +234,7 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     rows = np.flatnonzero(~np.isnan(column))
     within = {"system": pool.systems, "source": pool.sources or pool.items}
     several = {key: names for key, names in within.items() if len({*names}) > 1}
+    every = _every_row(question, name, column)
     return Labels(
         name=name,
         human=ratings[rows],
@@ -235,7 +242,8 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
         unit=question.rated_unit[rows],
         raters=raters and raters.among(rows, len(pool)),
         votes=votes_of(pool, rows),
-        every=_every_row(question, name, column),
+        unlabelled=every.unlabelled,
+        every=every,
         scale=pool.scale,
         slices=_at(rows, _slices(question)),
         ids=picked(pool.ids, rows),

@@ -2,6 +2,7 @@
 
 from refless.commands.judge.calibration import Calibration
 from refless.commands.judge.document import cell
+from refless.registry.dialect import saving
 from refless.report.charts import Line, charted
 from refless.report.document import Section
 from refless.report.wording import number, numbers
@@ -34,7 +35,7 @@ def calibration_sections(calibration: Calibration | None) -> tuple[Section, ...]
             f"without what chance adds {number(calibration.ece_debiased)}."
         ),
         (
-            f"Held-out log loss: {losses}. -o FILE.csv has probabilities by the least: "
+            f"Held-out log loss: {losses}. {saving('FILE.csv')} has probabilities by the least: "
             f"{calibration.method}."
         ),
     )

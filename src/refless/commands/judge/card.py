@@ -11,7 +11,7 @@ from refless.commands.validate.verdict import YES_OR_NO
 from refless.evaluation.further import DECIDED, if_steady, if_steady_said
 from refless.evaluation.uses import FILTER, PURPOSES, Use
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called
+from refless.registry.dialect import saved, saving
 from refless.registry.plural import counted
 from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
@@ -22,11 +22,13 @@ from refless.report.wording import exact_percent, number, percent
 QUESTION = "Can {} decide alone?"
 STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
 ADVICE: dict[State, str] = {
-    "with": "find the scores from which on few are wrong: ask again with {}.",
+    "with": "find the scores from which on few are wrong.",
     "no": "use it for averages with ratings beside it, and for nothing alone.",
     "open": "do not rely on it yet: rate more of what it scored, drawn at random.",
 }
 UNSHOWN = "no agreement with people is shown"
+LICENCE = "FILE.json"
+REDRAWN = "needed: those that there are do not stand for all rows."
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
 TURNED = "do not use it as it is: find out whether low scores are its good ones."
 SAME = 0.9  # share of outputs on which runs are to say the same
@@ -65,10 +67,12 @@ def card_of(
     else:
         picture = _reliability(audit)
     if audit.licence is not None:
-        return _licensed(audit.name, audit.licence, command, picture)
-    use = next(use for use in audit.uses if use.purpose == FILTER)
+        return _licensed(audit, audit.licence, command, picture)
+    use = audit.alone
     state = STATES.get(use.answer, "open")
     further = DECIDED
+    if state == "with" and audit.to_rate:
+        further = REDRAWN
     if state == "open":
         further = if_steady_said(use.needed, audit.n, "rated output")
     return Card(
@@ -81,7 +85,7 @@ def card_of(
         further=further,
         unfit=_unfit(audit.uses),
         advice=_advice(audit, use, state),
-        command=command if state == "no" and _agrees(use) else "",
+        command=command if _leads_on(audit, use, state) else "",
         figures=(picture,),
     )
 
@@ -163,7 +167,7 @@ def _reliability(audit: Audit) -> Figure:
     return calibration_picture(points, label, "share that people pass", caption)
 
 
-def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Card:
+def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> Card:
     """The card on the texts that a judge may decide alone."""
     promise = licence.promise
     share = exact_percent(promise.at_most_wrong)
@@ -180,16 +184,18 @@ def _licensed(name: str, licence: Licence, command: str, picture: Figure) -> Car
     decided = percent(1 - licence.people)
     label = "No, nothing yet" if licence.undefined else f"Yes, {decided}"
     return Card(
-        topic=name,
-        question=f"May {name} decide some outputs alone?",
+        topic=audit.name,
+        question=f"May {audit.name} decide some outputs alone?",
         state=state,
         label=label,
         answer=_decides(licence, decided),
         rests=rests,
-        further=_labels(licence),
+        further=_labels(audit, licence),
         unfit="deciding any output alone." if licence.undefined else OTHERS,
-        advice=_next(licence),
-        command="" if licence.undefined else command,
+        advice=_next(audit, licence),
+        command=""
+        if licence.undefined
+        else command.replace(LICENCE, saved(".json") or LICENCE),
         figures=(picture,),
     )
 
@@ -207,19 +213,27 @@ def _decides(licence: Licence, decided: str) -> str:
     return f"It may {passes} and {fails}: {decided} of all; people decide the others."
 
 
-def _next(licence: Licence) -> str:
+def _next(audit: Audit, licence: Licence) -> str:
     """The use of a licence, or the labels that would do."""
     if not licence.undefined:
-        return "save this result with -o FILE.json, and let it decide new outputs."
+        if saved(".json"):
+            return "let it decide new outputs."
+        return (
+            f"save this result with {saving(LICENCE)}, and let it decide new outputs."
+        )
+    if audit.to_rate:
+        return f"{audit.to_rate}, and ask again."
     if not licence.curve:
         return "rate rows that are drawn at random from all."
     return "leave all to people."
 
 
-def _labels(licence: Licence) -> str:
+def _labels(audit: Audit, licence: Licence) -> str:
     """The rated texts that would license some, in a sentence."""
     if not licence.undefined:
         return DECIDED
+    if audit.to_rate:
+        return REDRAWN
     if licence.curve and licence.needed is None:
         return "not within reach: they may not help."
     return if_steady_said(licence.needed, licence.n, "rated text")
@@ -230,12 +244,21 @@ def _agrees(use: Use) -> bool:
     return use.estimate.interval[0] > 0
 
 
+def _leads_on(audit: Audit, use: Use, state: State) -> bool:
+    """Whether a command does what is advised."""
+    return _agrees(use) if state == "no" else state == "with" and not audit.to_rate
+
+
 def _advice(audit: Audit, use: Use, state: State) -> str:
     if use.estimate.interval[1] < 0:
         return TURNED
     if audit.usual_share == 1 or (state == "no" and not _agrees(use)):
         return UNUSED
-    return ADVICE[state].format(called("at_most_wrong", 0.1))
+    if audit.to_rate and state != "no":
+        return f"{audit.to_rate}, and ask again."
+    if state == "with" and audit.passing is None:
+        return "find the scores from which on few are wrong; X is the lowest rating that passes."
+    return ADVICE[state]
 
 
 def _answer(audit: Audit, use: Use, state: State) -> str:
@@ -261,6 +284,8 @@ def _agreement(use: Use, state: State) -> str:
 
 def _rests(audit: Audit, use: Use) -> str:
     on = f"Rests on {counted(audit.n, 'output')} that people rated too"
+    if audit.to_rate:
+        on += ", which do not look drawn at random"
     low, high = use.estimate.interval
     if low != low:
         return f"{on}."

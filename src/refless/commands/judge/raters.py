@@ -22,6 +22,7 @@ from refless.data.records import RatedPool
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.rater_agreement import RaterAgreement, rater_agreement
 from refless.registry.arrays import codes
+from refless.registry.dialect import saving
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
@@ -240,7 +241,7 @@ def _disputed(result: Disputes, limit: int) -> tuple[Section, ...]:
     lines = [line]
     hidden = len(result.texts) - len(texts)
     if hidden:
-        lines.append(f"{hidden:,} more: -o FILE.csv writes all.")
+        lines.append(f"{hidden:,} more: {saving('FILE.csv')} writes all.")
     return (Section(title="Disputed texts", table=table, lines=tuple(lines)),)
 
 

@@ -11,6 +11,7 @@ from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.candidates import as_votes, with_estimates
+from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
 from refless.commands.judge.metrics_compared import How
@@ -262,9 +263,9 @@ judge_raters = returning(RatersResult, NAMES)(judge)
 def _commands(
     read: ScoredRead, judged: Sequence[str], audits: Sequence[Audit]
 ) -> dict[str, str]:
-    """By judge, the line that routes outputs by its licence.
+    """By judge, the line that routes outputs by its licence, or asks for one if it agrees.
 
-    Without licences it compares versions with the scores of one judge beside ratings.
+    One judge that does not agree has the line that compares versions with its scores.
     """
     given = this_call().values
     licences = {audit.name: audit.licence for audit in audits if audit.licence}
@@ -272,12 +273,23 @@ def _commands(
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
     lines = {}
     for name, licence in licences.items():
-        values = {**given, "outputs": "OUTPUTS", "licence": "FILE.json"}
+        values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
         values["columns"] = routed
         values["rated"] = given["rated"] if licence.inputs.estimator else None
         values["score_column"] = name if len(licences) > 1 else None
         lines[name] = _line("route", values)
-    if not licences and len(judged) == 1 and len({*read.pool.systems}) > 1:
+    agree = [audit for audit in audits if audit.alone.answer == "yes"]
+    for audit in () if licences or given["lower_is_better"] else agree:
+        passing = Blank("X") if audit.passing is None else given["passing"]
+        values = {**given, "passing": passing, "at_most_wrong": 0.1}
+        values["score_column"] = audit.name
+        lines[audit.name] = _line("judge", values)
+    if (
+        not licences
+        and not agree
+        and len(judged) == 1
+        and len({*read.pool.systems}) > 1
+    ):
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines

@@ -18,7 +18,7 @@ from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.proposed import renaming
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called, flags_spoken
+from refless.registry.dialect import called, command_line, flags_spoken
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import OPEN, Card
 from refless.report.result import Result
@@ -118,15 +118,21 @@ class Asked:
         Raises:
             InputError, UsageError: it cannot answer.
         """
-        with silenced():
-            answer = of_any_rows(function)
+        answer = of_any_rows(function)
+        spoken = flags_spoken()
+        if spoken is not None:
+            flags = {one.name: one.longest for one in parameters_of(function)}
+            spoken = flags | {**spoken}
+        with silenced(), command_line(spoken):
             result = answer(self.rows, **{**self.options, "seed": self.seed, **more})
-        files = tuple(f"{word}: " for word in words_of(self.rows))
+        words = words_of(self.rows)
+        names = (self.file, *words, ", ".join(words))
+        of_rows = tuple(f"{name}: " for name in names)
         for line in result.notes:
-            of_rows = line.startswith(files) or line.endswith(TOLD)
-            if line not in self.said and not of_rows:
+            told = line in self.said or line.endswith(TOLD)
+            if not told and not line.startswith(of_rows):
                 self.said.add(line)
-                note(line)
+                note(f"{answer.__name__}: {line}")
         return result
 
     def line(

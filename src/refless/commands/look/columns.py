@@ -7,6 +7,7 @@ from refless.commands.look.asked import Asked, refused
 from refless.commands.look.result import ROLE_NAMES, LookResult
 from refless.data.tables.columns import listed
 from refless.data.tables.proposed import renaming
+from refless.data.tables.spellings import of_one_rater
 from refless.registry.arrays import Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
@@ -34,14 +35,17 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     ]
     remedy = "if that is what they are, read them so."
     more: dict[str, str] = {}
-    if ratings:
+    columns = {**(asked.options["columns"] or {}), **guesses}
+    if ratings and all(map(of_one_rater, ratings)):
+        columns["rating"] = [*ratings]
+        names.append(f"{listed(ratings)} may be ratings by one person each")
+    elif ratings:
         more["dimension"] = ratings[0]
         names.append(f"{listed(ratings)} may be people's ratings")
         remedy = "if each is a thing that was rated, choose one, as below. If each is a person, "
         remedy += f"read all with {called('columns', {'rating': [*ratings]})}."
     found = f"{', '.join(names)}; no usual name tells"
     card = refused(TOPIC, QUESTION, InputError(found, remedy=remedy))
-    columns = {**(asked.options["columns"] or {}), **guesses}
     line = asked.line(look, LookResult, columns=columns or None, **more).replace(
         " look ", " ", 1
     )

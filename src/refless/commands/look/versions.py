@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 
+from refless.commands.calls import words_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.look.asked import Asked, answered, refused
 from refless.data.tables.columns import naming
+from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
 TOPIC = "versions"
 ONE = "Is one version better than another?"
+EITHER = ("score", "scores", "quality")  # names of a judge's or people's
 NO_RATING = "no column is known to be people's rating"
 
 
@@ -31,26 +35,39 @@ def which_is_better(asked: Asked) -> list[Card]:
         if systems:
             why = f"there is one version, {systems[0]}"
         remedy = f"name the column that says it with {naming('system')}."
-        return [refused(TOPIC, ONE, InputError(why, remedy=remedy))]
+        line = ""
+        if not systems and len(words_of(asked.rows)) > 1:
+            remedy = f"{remedy} If each file holds one version:"
+            line = asked.line(compare, CompareResult, **_scores(asked))
+        fault = InputError(why, remedy=remedy)
+        return [replace(refused(TOPIC, ONE, fault), command=line)]
     return [answered(TOPIC, ONE, lambda: _card(asked))]
 
 
 def _card(asked: Asked) -> Card:
-    result: CompareResult | WinsResult | ScoresResult = asked.ask(
-        compare, **_scores_alone(asked)
-    )
+    scores = _scores(asked)
+    result: CompareResult | WinsResult | ScoresResult = asked.ask(compare, **scores)
     if isinstance(result, ScoresResult):
         cards = result.cards()
-        return next((card for card in cards if card.state != "open"), cards[0])
+        first = next((card for card in cards if card.state != "open"), cards[0])
+        named = [name for name in asked.seen.scores if folded(name) in EITHER]
+        if not named:
+            return first
+        people = called("columns", {"rating": named[0]})
+        return replace(
+            first, advice=f"if people rated, say {people}; else {first.advice}"
+        )
     card: Card = result.card()
     if card.state == "open" and isinstance(result, CompareResult):
         return card
-    line = asked.line(compare, type(result))
-    return replace(card, advice="see the whole comparison.", command=line)
+    return asked.leading_on(card, compare, type(result), **scores)
 
 
-def _scores_alone(asked: Asked) -> dict[str, object]:
-    """The scores that stand for ratings where nobody rated."""
-    if asked.read.pool is None and asked.seen.scores:
+def _scores(asked: Asked) -> dict[str, object]:
+    """The scores, which stand for ratings if nobody rated, and else stand beside them.
+
+    So the answer is that of the line on the judge's card, and picked ratings are found out.
+    """
+    if asked.seen.scores and not asked.of_choices:
         return {"score_column": asked.seen.scores}
     return {}

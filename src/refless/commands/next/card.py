@@ -117,6 +117,13 @@ def _further(choice: Choice) -> str:
     """The ratings that settle the question, in a sentence; "" if none are forecast."""
     if not choice.curve:
         return ""
+    if choice.pair is not None and choice.pair.shown:
+        return f"not needed to tell which is better; {_to_width(choice)}"
+    return _to_width(choice)
+
+
+def _to_width(choice: Choice) -> str:
+    """The ratings with which the interval is as narrow as is asked."""
     unit = UNITS[choice.goal]
     within = f"±{number(choice.within, 2)}"
     first = choice.curve[0]

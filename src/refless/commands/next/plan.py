@@ -145,7 +145,7 @@ class PlanResult(Result):
             answer=self._verdict(largest),
             unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
-            command=f"{self.draws} -n {largest.ratings} -o to-rate.csv",
+            command=self.draws,
             figures=(self._picture(),),
         )
 

@@ -17,6 +17,7 @@ from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, confidence_said
+from refless.registry.dialect import saved, saving
 from refless.registry.signature import digest_of
 from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
@@ -24,6 +25,7 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import clipped, number
 
+TO_RATE = "to-rate.csv"
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there
 BRIEF = 80  # characters of a source in JSON
@@ -166,8 +168,13 @@ class NextResult(Result):
         advice = command = ""
         if len(self.choice.rows):
             names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
-            advice = f"write them with -o to-rate.csv, have {names} filled in, then:"
-            command = self.then
+            file = saved(".csv", ".jsonl")
+            command = self.then.replace(TO_RATE, file or TO_RATE)
+            advice = f"have {names} in {file} filled in, then:"
+            if not file:
+                advice = (
+                    f"write them with {saving(TO_RATE)}, have {names} filled in, then:"
+                )
         return card_of(self.choice, advice, command, rated=bool(self.n_rated))
 
     def _shown(self) -> Document:
@@ -253,7 +260,9 @@ class NextResult(Result):
         more = len(self.choice.rows) - len(rows)
         if more <= 0:
             return (section,)
-        return (section, Section(lines=(f"{more} more: -o to-rate.csv writes all.",)))
+        file = saved(".csv", ".jsonl")
+        where = f"{file} has all" if file else f"{saving(TO_RATE)} writes all"
+        return (section, Section(lines=(f"{more} more: {where}.",)))
 
 
 def _brief(row: dict[str, Any]) -> dict[str, str]:

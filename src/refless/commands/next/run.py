@@ -29,7 +29,7 @@ from refless.commands.next.plan import (
     pilot_read,
     planned,
 )
-from refless.commands.next.result import NextResult
+from refless.commands.next.result import TO_RATE, NextResult
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
@@ -77,14 +77,13 @@ from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
-from refless.registry.dialect import called
+from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.group_sequential import LookPlan
 
-TO_RATE = "to-rate.csv"
 FORETOLD = "The forecast is made as if they were."
 USUAL = 50  # outputs, or items
 PAIRED = ("compare", "best")  # goals that pair answers to one item
@@ -232,18 +231,21 @@ def next(  # noqa: A001 - the command's name
 
 def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
     """The plan of a study; rated rows, if there are any, tell the scale and the spread."""
-    draws = this_call().line(
-        **dict.fromkeys((*OF_PLANS, "within", "looks", "n")),
-        outputs="FILE" if rated is None else rated,
-        plan=False,
-        goal="mean",
-    )
     pilot = None
     if rated is not None:
         pool = rated_of(rated, rows)[0]
         study = replace(study, scale=pool.scale)
         pilot = pilot_read(pool)
-    return replace(planned(study, pilot, seed), draws=draws)
+    result = planned(study, pilot, seed)
+    line = replace(this_call(), name="next").said(
+        **dict.fromkeys((*OF_PLANS, "within", "looks")),
+        outputs="FILE" if rated is None else rated,
+        plan=False,
+        goal="mean",
+        n=max(goal.ratings for goal in result.goals),
+    )
+    end = "" if flags_spoken() is None else " "
+    return replace(result, draws=f"{line}{end}{saving(TO_RATE)}")
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:

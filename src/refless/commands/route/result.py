@@ -1,7 +1,7 @@
 """Outputs that a licensed judge decides, and those for people: the result of `refless route`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,7 +44,7 @@ class RouteRecord(Record):
         judge: its name; licence: signature of what licensed it.
         decided: how many pass, fail, and go to a person; reasons: why the last do.
         audits: ratings of what it passes and fails, as far as it may, and of both together.
-        items: the decision on each output, by id.
+        items: the decision on each output, by id, or by row of the file.
     """
 
     command: Literal["route"] = "route"
@@ -66,6 +66,7 @@ class RouteResult(Result):
         texts: the outputs; judge: with its licence; scores: [n] that it gave.
         decisions: [n] pass, fail or person; reasons: [n] why a person decides, or "".
         audits: by decision, ratings of drawn texts that the judge decides so.
+        first: [n] place in the file of each; named: whether ids came from the user.
     """
 
     record = RouteRecord
@@ -75,6 +76,8 @@ class RouteResult(Result):
     decisions: StringArray
     reasons: StringArray
     audits: Mapping[str, AuditedSide]
+    first: tuple[int, ...]
+    named: bool
 
     def _shown(self) -> Document:
         counts = Counter(self.decisions.tolist())
@@ -124,17 +127,29 @@ class RouteResult(Result):
             licence=str(self.judge.signature),
             decided=Counter(self.decisions.tolist()),
             reasons=Counter(filter(None, self.reasons.tolist())),
-            items=dict(zip(self.texts.ids, self.decisions.tolist(), strict=True)),
+            items=dict(zip(self._names(), self.decisions.tolist(), strict=True)),
         )
 
+    def _names(self) -> Sequence[str]:
+        """[n] the ids of the outputs, or their rows in the file if that has none."""
+        if self.named:
+            return self.texts.ids
+        return [str(row + 1) for row in self.first]
+
     def _rows(self) -> Rows:
-        """One mapping an output."""
-        rows: list[dict[str, Cell]] = []
-        for i in range(len(self.texts)):
-            row = place_columns(self.texts, i)
-            row[self.judge.name] = float(self.scores[i])
-            row["decide"] = str(self.decisions[i])
-            row["why"] = str(self.reasons[i])
-            row["text"] = self.texts.texts[i]
-            rows.append(row)
-        return rows
+        """One mapping an output, in the order of the file."""
+        names = self._names()
+        order = sorted(range(len(names)), key=self.first.__getitem__)
+        return [self._row(i, names[i]) for i in order]
+
+    def _row(self, i: int, name: str) -> dict[str, Cell]:
+        """An output with its decision."""
+        texts = self.texts
+        places = place_columns(texts, i)
+        row: dict[str, Cell] = {"id" if self.named else "row": name}
+        row |= {role: cell for role, cell in places.items() if role != "id"}
+        row[self.judge.name] = float(self.scores[i])
+        row["decide"] = str(self.decisions[i])
+        row["why"] = str(self.reasons[i])
+        row["text"] = texts.texts[i]
+        return row

@@ -145,6 +145,8 @@ def route(
         decisions=np.where(reasons == "", decisions, "person"),
         reasons=reasons,
         audits=audits,
+        first=read.first,
+        named=read.named,
         gate=gate,
         signature=signature,
     )

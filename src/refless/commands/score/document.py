@@ -10,6 +10,7 @@ from refless.commands.score.guards import alike
 from refless.commands.texts import estimates_or_reasons
 from refless.data.records import Residuals, picked
 from refless.evaluation.scoring import Mean, Scored
+from refless.registry.dialect import saving
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
@@ -27,7 +28,6 @@ STEPS_SHOWN = 7  # thresholds
 FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
 NO_ENDS = "no output is shown to be better or worse than the others."
-WHERE = Section(lines=("All of them: add -o estimates.csv",))
 SYSTEMS = (
     "Points are means, whiskers 95 % intervals for the mean rating that the same raters would "
     "give. They belong to single systems; whether two systems differ is for 'refless compare' to "
@@ -143,14 +143,19 @@ def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
         low, high = numbers([float(values[order[0]]), float(values[order[-1]])])
         ends = low if low == high else f"{low} to {high}"
         line = f"The estimates hardly differ ({ends}): {NO_ENDS}"
-        return Section(lines=(line,)), WHERE
+        return Section(lines=(line,)), _where()
     lowest = _items_table(scored, order[:ENDS])
     highest = _items_table(scored, order[: -ENDS - 1 : -1])
     return (
         Section(title="Lowest estimates", table=lowest),
         Section(title="Highest estimates", table=highest),
-        WHERE,
+        _where(),
     )
+
+
+def _where() -> Section:
+    """The way to all outputs."""
+    return Section(lines=(f"All of them: {saving('estimates.csv')}",))
 
 
 def _items_table(scored: Scored, items: Sequence[int]) -> Table:

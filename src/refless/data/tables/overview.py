@@ -7,6 +7,7 @@ from refless.data.tables.cells import json_in_cell
 from refless.data.tables.columns import says_score, unclear, with_nested
 from refless.data.tables.memory import Rows
 from refless.data.tables.proposed import proposed, ratings_among, written
+from refless.data.tables.ratings import numbers_within
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import Cells
 from refless.data.tables.spellings import at_any_place
@@ -116,10 +117,16 @@ def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
     free = [name for name in table.rows.header if name not in role_of]
     seen = _opened({name: table.rows.seen(name) for name in free})
     names = [name for name in seen if unclear([name, name.partition(".")[0]])]
-    names = [name for name in names if hold_ratings(seen[name])]
+    names = [name for name in names if _hold_scores(seen[name])]
     scores = [name for name in names if says_score(name.rpartition(".")[2])]
     people_known = "rating" in role_of.values()
     return names if people_known or not scores else scores
+
+
+def _hold_scores(cells: Cells) -> bool:
+    """Whether cells are numbers or verdicts, or words such as 8/10."""
+    words = {str(cell) for cell in cells} - {"", "None"}
+    return hold_ratings(cells) or bool(numbers_within(words))
 
 
 def _seen(table: RowTable, name: str, role: str) -> SeenColumn:

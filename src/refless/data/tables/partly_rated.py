@@ -146,6 +146,7 @@ def partly_rated(
         n_skipped=sum(part.n_skipped for part in reads),
         group=tuple(chain.from_iterable(part.group for part in reads)),
         first_rows=np.concatenate([part.first_rows for part in reads]),
+        first=tuple(chain.from_iterable(part.first for part in reads)),
     )
 
 
@@ -165,6 +166,7 @@ def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
         pool=pool,
         place=np.arange(len(texts) if pool is not None else 0),
         probability=np.full(len(texts), np.nan),
+        first=tuple(range(len(texts))),
     )
 
 

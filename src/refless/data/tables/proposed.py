@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from refless.data.tables.columns import says_score
 from refless.data.tables.roles import Cells, are_names, are_written
-from refless.data.tables.spellings import folded, says_who
+from refless.data.tables.spellings import folded, of_one_rater, says_who
 from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
 
 MOST_GRADES = 13  # A+ to F
@@ -86,7 +86,7 @@ def ratings_among(columns: Columns) -> list[str]:
     numbers = _called(columns, NO_RATINGS)
     free = {name: columns[name] for name in columns if name not in numbers}
     may = [name for name in free if hold_ratings(free[name])]
-    people = [name for name in may if says_who(name)]
+    people = [name for name in may if says_who(name) or of_one_rater(name)]
     if len(people) > 1:
         return people
     called = called_ratings(free)
@@ -101,7 +101,11 @@ def called_ratings(columns: Columns) -> list[str]:
 
 def _raters(columns: Columns) -> list[str]:
     ratings = ratings_among(columns)
-    called = [name for name in columns if says_who(name) and name not in ratings]
+    taken = [
+        name for name in columns if of_one_rater(name) and hold_ratings(columns[name])
+    ]
+    named = [name for name in columns if says_who(name)]
+    called = [name for name in named if name not in {*ratings, *taken}]
     return _repeating(columns, [*called, *_called(columns, RATERS)])
 
 

@@ -7,6 +7,7 @@ from refless.data.tables.roles import ROLES
 from refless.registry.arrays import Names
 
 WHO = {*ROLES["annotator"].names, *ROLES["annotator"].hints}
+_OF_ONE = re.compile(r"(.+?)(?:[._ -]?\d+|[._ -][a-zA-Z]|(?<=[a-z])[A-Z])")
 _PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
 _SCALE = re.compile(r" ?[(\[]\d+ ?(?:-|\u2013|to|=|:).*\d.*[)\]]$")
@@ -40,6 +41,12 @@ def says_who(name: str) -> bool:
     placed = _PLACED.fullmatch(name)
     word = folded(placed[2]) if placed else ""
     return word.removesuffix("_id").removesuffix("_name") in WHO
+
+
+def of_one_rater(name: str) -> bool:
+    """Whether a column is called as people who rate are, with a number or letter behind it."""
+    of_one = _OF_ONE.fullmatch(name)
+    return of_one is not None and says_who(of_one[1])
 
 
 def raters_beside(ratings: Names, header: Names) -> dict[str, str]:
