@@ -329,7 +329,7 @@ RATED_TWICE = [
 ]
 UNREADABLE: list[tuple[list[dict[str, Any]], str, str]] = [
     (
-        [{"text": "t", "ratings": 1}],
+        [{"text": "t", "opinion": 1}],
         "name it with columns={'rating': 'NAME'}; repeat it",
         "name it with --column rating=NAME; repeat it",
     ),

@@ -124,7 +124,8 @@ def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
     """A score by whom, scores such as 8/10, and a file a version."""
     rows = two_versions(12, better=1.5)
     scores = [{**row, "score": row["human_rating"]} for row in rows]
-    advice = refless.look(without(scores, "human_rating")).cards[0].advice
+    unrated = without(scores, "human_rating", "judge_score")
+    advice = refless.look(unrated).cards[0].advice
     assert advice.startswith("if people rated, say columns={'rating': 'score'}; else")
     tenths = [{**row, "judge_score": f"{2 * row['judge_score']}/10"} for row in rows]
     assert "judge_score" in answers(tenths)
