@@ -15,6 +15,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
+from refless.evaluation.one_sided import by_raters_of_both
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import (
     PlannedLook,
@@ -53,6 +54,7 @@ class Pair:
             as differences usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
         item_wins: on how many items rated for both the second is higher, equal, lower.
+        one_sided: raters who do not count, with the system that they alone rated.
         look: which of the planned looks this is; None without a plan.
     """
 
@@ -72,6 +74,7 @@ class Pair:
     needed: int | None
     chance: float
     item_wins: ItemWins
+    one_sided: dict[str, str] = field(default_factory=dict)
     look: PlannedLook | None = None
     shown: bool = field(init=False)
 
@@ -221,6 +224,9 @@ def _pair(
     table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]
 ) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
+    field, one_sided = by_raters_of_both(field, names)
+    if one_sided:
+        table = EntryTable.of(field)
     rows, paired, left_out = _rows_of(table, names, paired=field.design.paired)
     marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
@@ -251,6 +257,7 @@ def _pair(
         needed=None,
         chance=math.nan,
         item_wins=_item_wins(table, field, rows, looks),
+        one_sided=one_sided,
     )
     if result.apart:
         return pair

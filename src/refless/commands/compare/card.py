@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from refless.commands.compare.document import newer_second, of_apart, turned, why_not
+from refless.commands.compare.document import (
+    newer_second,
+    of_apart,
+    of_one_sided,
+    turned,
+    why_not,
+)
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import Further, most_of
@@ -176,7 +182,8 @@ def card_of_several(
     ]
     pairs = counted(len(comparison.pairs), "pair")
     shown = sum(pair.shown for pair in comparison.pairs)
-    apart = "".join(f"{line} " for line in of_apart(comparison.pairs))
+    raters = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
+    apart = "".join(f"{line} " for line in raters)
     state: State = "yes"
     label = f"Yes, {best} is best"
     advice = f"take {best}."

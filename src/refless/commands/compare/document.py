@@ -9,7 +9,7 @@ from typing import Literal
 from refless.commands.compare.inputs import Selection
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.registry.dialect import called
-from refless.registry.plural import counted
+from refless.registry.plural import counted, first_of
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
 from refless.report.units import RatingUnits
@@ -149,8 +149,8 @@ def verdict(comparison: Comparison) -> str:
     """The answer in one sentence or two."""
     pairs = comparison.pairs
     if len(pairs) == 1:
-        return of_pair(pairs[0])
-    return " ".join([*of_apart(pairs), _of_pairs(comparison)])
+        return " ".join([*of_one_sided(pairs), of_pair(pairs[0])])
+    return " ".join([*of_one_sided(pairs), *of_apart(pairs), _of_pairs(comparison)])
 
 
 def of_apart(pairs: Sequence[Pair]) -> list[str]:
@@ -160,6 +160,19 @@ def of_apart(pairs: Sequence[Pair]) -> list[str]:
         return []
     names = "" if len(pairs) == 1 else f" systems of {apart} pairs out of {len(pairs)}"
     return [f"Nobody rated both{names}, so the interval allows {ALLOWED}"]
+
+
+def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
+    """A sentence on raters who rated one of two systems, if there are any."""
+    sides: list[str] = []
+    for pair in pairs:
+        sides += [
+            f"'{name}' rated only {side}" for name, side in pair.one_sided.items()
+        ]
+    if not sides:
+        return []
+    listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
+    return [f"{listed}: such ratings do not count in a difference."]
 
 
 def _of_pairs(comparison: Comparison) -> str:

@@ -19,6 +19,7 @@ from refless.commands.compare.document import (
     judges_section,
     made_of,
     of_apart,
+    of_one_sided,
     rests_on,
     speaks_for_unrated,
     systems_section,
@@ -132,7 +133,7 @@ class CompareResult(Result):
             )
             return replace(card, rests=f"{card.rests} {self.agree}".rstrip())
         (pair,) = comparison.pairs
-        apart = of_apart(comparison.pairs)
+        apart = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
         rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
