@@ -153,13 +153,17 @@ def test_what_cannot_be(
     assert not served
 
 
-def test_rated_texts_without_ids_are_not_the_outputs(tmp_path: Path) -> None:
-    """Both are called by their rows; a text that is the same keeps its name."""
+def test_texts_rated_before_are_not_the_outputs() -> None:
+    """Not even with an output's text, id and system: others rated them, who may be stricter."""
     rows = [{"text": "a b c"}, {"text": "d e f"}]
     outputs = read_outputs(rows, Reading()).outputs
-    rated = [{"id": "1", "text": "x y z", "rating": 1.0}, {"id": "2", "text": "d e f"}]
+    rated = [
+        {"id": "1", "text": "x y z", "rating": 1.0},
+        {"id": "2", "text": "d e f", "system": "v1"},
+    ]
     found = apart(rated, outputs)
-    assert [one["id"] for one in found] == ["rated 1", "2"]
+    assert [one["id"] for one in found] == ["rated 1", "rated 2"]
+    assert found[1]["system"] == "v1, rated before"
     ratings = [{"id": "1", "text": "a b c", "rating": 2.0}, {**rated[1], "rating": 3.0}]
     pool = read_pool([found[0], *ratings], Reading(scale=(1.0, 5.0))).pool
     assert pool.ids == ("rated 1", "1", "2")

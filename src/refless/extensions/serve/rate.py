@@ -95,7 +95,8 @@ def rate(
 
     Args:
         outputs: Files of outputs.
-        rated: Files of texts that were rated before, for the estimates.
+        rated: Files of texts that were rated before. They teach the estimates, and count in no
+            mean or difference.
         scale: Lowest and highest rating, whole numbers.
         dimension: What is rated, such as fluency, or fluency=1..3 on a scale of its own;
             repeatable. Without it: quality.
@@ -301,13 +302,21 @@ def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
 def apart(
     rated: Sequence[Mapping[str, Any]], outputs: Outputs
 ) -> tuple[Mapping[str, Any], ...]:
-    """Rows of rated texts, none with the id of an output that has another text."""
-    texts = dict(zip(outputs.ids, outputs.texts, strict=True))
+    """Rows of rated texts that pass for no output: they teach estimates, and no more.
+
+    Whoever rated them may be stricter than the raters of this round.
+    """
+    ids = {*outputs.ids}
+    texts = {*outputs.texts}
     rows: list[Mapping[str, Any]] = []
     for row in rated:
-        text = row["text"]
-        differs = texts.get(row["id"], text) != text
-        rows.append({**row, "id": f"rated {row['id']}"} if differs else row)
+        own = dict(row)
+        is_output = row["text"] in texts
+        if is_output or row["id"] in ids:
+            own["id"] = f"rated {row['id']}"
+        if is_output and row.get("system"):
+            own["system"] = f"{row['system']}, rated before"
+        rows.append(own)
     return tuple(rows)
 
 
