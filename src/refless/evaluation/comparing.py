@@ -32,6 +32,7 @@ from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
+PROVEN = 20  # held-out estimates that tell what estimates are worth, as for `validate`
 SURE = 0.05  # a p-value below this shows a difference
 
 
@@ -396,7 +397,7 @@ def _expected(
     much as rated systems are that are held out whole.
     """
     m = len(errors.values)
-    if m < 2 or not all(map(len, rows)) or not table.has_proxy:
+    if m < PROVEN or not all(map(len, rows)) or not table.has_proxy:
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
     means = [float(table.proxy[arm].mean()) for arm in rows]

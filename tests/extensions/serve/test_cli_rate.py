@@ -164,7 +164,10 @@ def test_texts_rated_before_are_not_the_outputs() -> None:
     found = apart(rated, outputs)
     assert [one["id"] for one in found] == ["rated 1", "rated 2"]
     assert found[1]["system"] == "v1, rated before"
-    ratings = [{"id": "1", "text": "a b c", "rating": 2.0}, {**rated[1], "rating": 3.0}]
+    ratings = [
+        {"id": "1", "text": "a b c", "rating": 2.0},
+        {"id": "2", "text": "d e f", "rating": 3.0},
+    ]
     pool = read_pool([found[0], *ratings], Reading(scale=(1.0, 5.0))).pool
     assert pool.ids == ("rated 1", "1", "2")
 

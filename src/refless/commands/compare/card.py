@@ -52,7 +52,7 @@ def card_of_two(
     value = pair.difference.value
     state: State = "open"
     label = OPEN
-    if pair.shown:
+    if pair.shown and pair.method != "estimates":
         state = "yes" if value > 0 else "no"
         verdict = "Yes, {} is better" if value > 0 else "No, {} is worse"
         label = verdict.format(second)

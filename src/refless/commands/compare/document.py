@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from refless.commands.compare.inputs import Selection
-from refless.evaluation.comparing import Comparison, Pair, Standing
+from refless.evaluation.comparing import PROVEN, Comparison, Pair, Standing
 from refless.registry.dialect import called
 from refless.registry.plural import counted, first_of
 from refless.report.charts import Line, charted
@@ -166,9 +166,9 @@ def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
     """A sentence on raters who rated one of two systems, if there are any."""
     sides: list[str] = []
     for pair in pairs:
-        sides += [
-            f"'{name}' rated only {side}" for name, side in pair.one_sided.items()
-        ]
+        for name, side in pair.one_sided.items():
+            rater = f"'{name}'" if name else "A rater without a name"
+            sides.append(f"{rater} rated only {side}")
     if not sides:
         return []
     listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
@@ -260,7 +260,7 @@ def why_not(pair: Pair) -> str:
     unrated = [name for name, count in systems if not count]
     if len(unrated) == 1:
         return f"no output of {labels(unrated, NAME)[unrated[0]]} is rated"
-    return "no output is rated, and nothing tells how far estimates lie off"
+    return f"only estimates could tell, and fewer than {PROVEN} rated texts do not prove them"
 
 
 def _one_rating(pair: Pair) -> str:
