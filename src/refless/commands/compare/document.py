@@ -175,6 +175,13 @@ def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
     return [f"{listed}: such ratings do not count in a difference."]
 
 
+def of_not_drawn(count: int) -> str:
+    """A sentence on ratings that do not count beside those of drawn outputs."""
+    ratings = f"Ratings of {counted(count, 'further output')}"
+    remedy = called("selection", "random")
+    return f"{ratings} without a probability do not count: {remedy} counts them."
+
+
 def _of_pairs(comparison: Comparison) -> str:
     standings = comparison.standings
     pairs = comparison.pairs

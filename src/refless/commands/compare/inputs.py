@@ -245,8 +245,8 @@ def selection_of(
 def of_drawn(inputs: Inputs) -> Inputs:
     """The inputs whose rated outputs are those with a chance of having been drawn.
 
-    The others only teach the estimates. Where all outputs have ratings they are not compared, as
-    the drawn ones stand for more than these; but every system keeps outputs.
+    The others only teach the estimates. If the outputs are the rated rows themselves, they are not
+    compared, as the drawn ones stand for more than these; but every system keeps outputs.
     """
     outputs = inputs.outputs
     pool = outputs.pool
@@ -262,15 +262,16 @@ def of_drawn(inputs: Inputs) -> Inputs:
     place = outputs.place[drawn]
     part = replace(outputs, pool=pool.take(drawn), place=place)
     texts = outputs.texts.take(place)
-    if len(chances) < len(outputs.texts) or {*texts.systems} < {*inputs.systems}:
+    first_rows = outputs.first_rows  # of outputs that came with their ratings
+    all_rated = len(chances) == len(outputs.texts) and len(first_rows)
+    if not all_rated or {*texts.systems} < {*inputs.systems}:
         return replace(inputs, outputs=part)
-    first_rows = outputs.first_rows
     part = replace(
         part,
         texts=texts,
         place=np.arange(len(place)),
         probability=chances[drawn],
-        first_rows=first_rows[place] if len(first_rows) else first_rows,
+        first_rows=first_rows[place],
     )
     design = inputs.design.take(place)
     labels = picked(inputs.labels, place)

@@ -19,6 +19,7 @@ from refless.commands.compare.document import (
     judges_section,
     made_of,
     of_apart,
+    of_not_drawn,
     of_one_sided,
     rests_on,
     speaks_for_unrated,
@@ -86,6 +87,7 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         agree: how far raters agree, in a sentence; "" without ratings.
+        not_drawn: rated outputs without a chance of having been drawn, beside others with one.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
         compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
@@ -112,6 +114,7 @@ class CompareResult(Result):
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
     agree: str = ""
+    not_drawn: int = 0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gated: bool = False
 
@@ -135,6 +138,8 @@ class CompareResult(Result):
         (pair,) = comparison.pairs
         apart = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
+        if self.not_drawn:
+            chosen = [of_not_drawn(self.not_drawn)]
         rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import Inputs, inputs_of, looks_drawn
+from refless.commands.compare.inputs import Inputs, inputs_of, looks_drawn, of_drawn
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
@@ -226,6 +226,7 @@ def next(  # noqa: A001 - the command's name
         then=_then(outputs, rated, read, goal, partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
+        chance=_chance(read, choice) if read.drawn else None,
         signature=signature,
     )
 
@@ -282,6 +283,7 @@ class _Inputs:
         called: names of columns by role, which the file for raters takes over: those of the rated
             texts, beside which it will stand, before those of the outputs.
         compared: the same as `compare` has it; None for other goals, or if nothing is rated.
+        drawn: whether only ratings of outputs that were drawn by chance count for the goal.
     """
 
     pool: RatedPool | None
@@ -290,6 +292,7 @@ class _Inputs:
     design: Design
     called: Mapping[str, tuple[str, ...]]
     compared: Inputs | None = None
+    drawn: bool = False
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
@@ -302,19 +305,30 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     pool = read.pool
     called = {**read.columns}
     ratings = None
-    if rated is not None:
+    if rated is not None and goal in PAIRED:
+        needed = ("text", "rating")
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=needed)
+        tell(ratings)
+        pool = ratings.pool
+        called |= {role: names for role, names in ratings.columns.items() if names}
+    elif rated is not None:
         read_too = told_pool(rated, rows)
         pool = read_too.pool
         called |= {role: names for role, names in read_too.columns.items() if names}
-        ratings = replace(read_partly(pool, system=None), named=pool.named)
     compared = None
+    drawn = False
     if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
         looks_drawn(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place if compared is None else compared.outputs.place] = True
-    if rated is not None and pool is not None and read.named:
+    if goal == "compare" and compared is not None:
+        compared, drawn = _counted(compared)
+    if compared is not None:
+        done[compared.outputs.place] = True
+    elif not drawn:
+        done[read.place] = True
+    if rated is not None and pool is not None and read.named and not drawn:
         rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
@@ -323,7 +337,44 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         raise InputError("every output has a rating already", remedy=remedy)
     new = read.texts.take(np.flatnonzero(~done))
     old = read.texts.take(np.flatnonzero(done))
-    return _Inputs(pool, new, old, Design.of(read.texts), called, compared)
+    design = Design.of(read.texts)
+    return _Inputs(pool, new, old, design, called, compared, drawn)
+
+
+def _chance(read: _Inputs, choice: Choice) -> float:
+    """The chance of the chosen items to be drawn: that of earlier draws, so that all count alike.
+
+    Two simple draws, the later one of what is left, are one. Without earlier ones, or if theirs
+    differ, it is the share that is drawn by now.
+    """
+    if read.compared is not None:
+        outputs = read.compared.outputs
+        chances = np.unique(outputs.probability[outputs.place])
+        if len(chances) == 1:
+            return float(chances[0])
+    before = 0 if choice.pair is None else choice.pair.both_rated
+    return (before + choice.n) / (before + choice.units)
+
+
+def _counted(compared: Inputs) -> tuple[Inputs | None, bool]:
+    """The inputs with the ratings that count for a difference, and whether chances say which.
+
+    Beside ratings with a chance of having been drawn the others do not count, and neither do
+    ratings of one system alone, since other people would rate the other one.
+    """
+    outputs = compared.outputs
+    if not np.isnan(outputs.probability).all():
+        with silenced():
+            return of_drawn(compared), True
+    systems = outputs.texts.systems
+    sides = {systems[place] for place in outputs.place.tolist()}
+    if len(sides) != 1 or sides == {*systems}:
+        return compared, False
+    note(
+        f"only {sides.pop()} is rated by now: both answers to an item are asked, so that the "
+        "same people rate both; earlier ratings teach the estimates"
+    )
+    return None, True
 
 
 def _outputs(
