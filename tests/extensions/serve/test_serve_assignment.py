@@ -165,6 +165,17 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
     assert naive / runs < 0.5 - 3.5 * error
 
 
+def test_shared_items_are_a_share_of_what_each_is_shown() -> None:
+    """Of raters who stop early, too, most ratings are of new items; each shares with others."""
+    one = Assignment(replace(TASK, overlap=0.1, audit=1.0), [1] * 150)
+    items = [[answered(one, rater) for _ in range(12)] for rater in range(4)]
+    counts = Counter(item for shown in items for item in shown)
+    assert len(counts) >= 40
+    assert sorted(counts) == [*range(len(counts))]  # no gaps
+    for shown in items[1:]:
+        assert 1 <= sum(counts[item] > 1 for item in shown) <= 3
+
+
 def test_shared_items_are_for_everybody() -> None:
     one = Assignment(replace(TASK, overlap=0.2), [1] * 20)
     for rater in range(1, 6):
