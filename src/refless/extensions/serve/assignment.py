@@ -242,8 +242,9 @@ class Assignment:
     ) -> Iterator[int]:
         """The first places that this rater may be shown, as many as the window holds.
 
-        At most one has no answer yet, the last: so the sample has no gaps, and orders differ. Shared
-        items that have their ratings are spread over what a rater is shown, unless `to_share`.
+        At most one has no answer yet, the last: so the sample has no gaps, and orders differ.
+        Shared items that have their ratings are spread over what a rater is shown, unless
+        `to_share`.
         """
         seen = sum(item < self.shared and not turn for item, turn in states)
         to_share |= seen < self.task.overlap * (len(states) + 1)
