@@ -201,8 +201,13 @@ def test_what_is_there_is_said(change, start: str) -> None:
 
 
 def test_of_two_raters_nobody_follows_less() -> None:
-    """One rises more than their mean, so the other less; nothing tells which of them is odd."""
+    """One rises more than their mean, so the other less; nothing tells which is odd but one number."""
     values = np.array([[float(i % 5), 2.0] for i in range(300)])
+    constant = studied(pool_of(values))
+    (line,) = drift_lines(constant, None)
+    assert line.startswith("Raters who gave one number")
+    assert line.endswith("w1 (300).")
+    values[0, 1] = 3.0
     found = studied(pool_of(values))
     assert found.raters[1].follows_p < 0.01
     assert drift_lines(found, None) == ()
