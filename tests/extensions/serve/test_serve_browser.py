@@ -286,7 +286,8 @@ def test_neither_is_said_in_words(
     ) as links:
         browser.get(links["r01"])
         until(browser, TEXT)
-        tops = "[...document.querySelectorAll('#texts .text, footer')].map((part) => part.offsetTop)"
+        parts = "[...document.querySelectorAll('#texts .text, footer')]"
+        tops = f"{parts}.map((part) => part.offsetTop)"
         assert (found := until(browser, tops)) == sorted(found)
         assert found[-1] - found[-2] > 50
         press(browser, "0")

@@ -40,7 +40,7 @@ from refless.estimators import ESTIMATORS
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.planned import FEWEST, items_answered
 from refless.extensions.serve.project import Project, project_of
-from refless.extensions.serve.result import Ask, RateResult, Task, Where
+from refless.extensions.serve.result import LOCAL, Ask, RateResult, Task, Where
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.registry.plural import counted
@@ -178,10 +178,11 @@ def check_served(host: str) -> None:
     needed = ("starlette", "uvicorn", "sqlalchemy", "itsdangerous", "filelock")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
-    if host not in {"127.0.0.1", "localhost", "::1"}:
+    if host not in LOCAL:
         note(
-            f"listening on {host}, so that others can reach it: put a proxy with TLS before it, "
-            "and its address in the place of the one that is printed"
+            f"listening on {host}, so that others can reach it, unencrypted: outside a network "
+            "that you trust put a proxy with TLS before it, and its address in the place of the "
+            "one that is printed"
         )
 
 
