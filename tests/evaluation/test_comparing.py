@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from refless.commands.compare.document import of_one_sided, of_pair
+from refless.commands.compare.card import of_one_sided
+from refless.commands.compare.document import of_pair
 from refless.data.design import Design
 from refless.data.records import Outputs, Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -168,8 +169,10 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
 def test_shared_items_are_a_share_of_what_each_is_shown() -> None:
     """Of raters who stop early, too, most ratings are of new items; each shares with others."""
     one = Assignment(replace(TASK, overlap=0.1, audit=1.0), [1] * 150)
-    items = [[answered(one, rater) for _ in range(12)] for rater in range(4)]
-    counts = Counter(item for shown in items for item in shown)
+    items: list[list[int | None]] = [[], [], [], []]
+    for k in range(48):
+        items[k // 12].append(answered(one, k // 12))
+    counts = Counter(chain(*items))
     assert len(counts) >= 40
     assert sorted(counts) == [*range(len(counts))]  # no gaps
     for shown in items[1:]:

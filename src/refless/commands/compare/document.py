@@ -9,7 +9,7 @@ from typing import Literal
 from refless.commands.compare.inputs import Selection
 from refless.evaluation.comparing import PROVEN, Comparison, Pair, Standing
 from refless.registry.dialect import called
-from refless.registry.plural import counted, first_of
+from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
 from refless.report.units import RatingUnits
@@ -149,8 +149,8 @@ def verdict(comparison: Comparison) -> str:
     """The answer in one sentence or two."""
     pairs = comparison.pairs
     if len(pairs) == 1:
-        return " ".join([*of_one_sided(pairs), of_pair(pairs[0])])
-    return " ".join([*of_one_sided(pairs), *of_apart(pairs), _of_pairs(comparison)])
+        return of_pair(pairs[0])
+    return " ".join([*of_apart(pairs), _of_pairs(comparison)])
 
 
 def of_apart(pairs: Sequence[Pair]) -> list[str]:
@@ -160,26 +160,6 @@ def of_apart(pairs: Sequence[Pair]) -> list[str]:
         return []
     names = "" if len(pairs) == 1 else f" systems of {apart} pairs out of {len(pairs)}"
     return [f"Nobody rated both{names}, so the interval allows {ALLOWED}"]
-
-
-def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
-    """A sentence on raters who rated one of two systems, if there are any."""
-    sides: list[str] = []
-    for pair in pairs:
-        for name, side in pair.one_sided.items():
-            rater = f"'{name}'" if name else "A rater without a name"
-            sides.append(f"{rater} rated only {side}")
-    if not sides:
-        return []
-    listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
-    return [f"{listed}: such ratings do not count in a difference."]
-
-
-def of_not_drawn(count: int) -> str:
-    """A sentence on ratings that do not count beside those of drawn outputs."""
-    ratings = f"Ratings of {counted(count, 'further output')}"
-    remedy = called("selection", "random")
-    return f"{ratings} without a probability do not count: {remedy} counts them."
 
 
 def _of_pairs(comparison: Comparison) -> str:

@@ -11,6 +11,8 @@ from refless.commands.compare.card import (
     card_of_several,
     card_of_two,
     item_differences,
+    of_not_drawn,
+    of_one_sided,
 )
 from refless.commands.compare.claims import Claim, claim_of_ratings
 from refless.commands.compare.document import (
@@ -19,8 +21,6 @@ from refless.commands.compare.document import (
     judges_section,
     made_of,
     of_apart,
-    of_not_drawn,
-    of_one_sided,
     rests_on,
     speaks_for_unrated,
     systems_section,

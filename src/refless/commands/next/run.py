@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import Inputs, inputs_of, looks_drawn, of_drawn
+from refless.commands.compare.inputs import Inputs, counting, inputs_of, looks_drawn
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
@@ -33,9 +33,11 @@ from refless.commands.next.result import NextResult
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
+    chance_of,
     draw,
     items_to_draw,
     outputs_to_draw,
+    systems_named,
     wanted,
 )
 from refless.commands.parameters import (
@@ -77,6 +79,7 @@ from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
+from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -208,7 +211,7 @@ def next(  # noqa: A001 - the command's name
         )
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
-        systems = _systems(read.outputs, read.done, system)
+        systems = systems_named(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, these=these_items)
         choice = replace(draw(units, count, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, count, blind=blind)
@@ -226,7 +229,7 @@ def next(  # noqa: A001 - the command's name
         then=_then(outputs, rated, read, goal, partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
-        chance=_chance(read, choice) if read.drawn else None,
+        chance=chance_of(read.chances, choice),
         signature=signature,
     )
 
@@ -283,7 +286,7 @@ class _Inputs:
         called: names of columns by role, which the file for raters takes over: those of the rated
             texts, beside which it will stand, before those of the outputs.
         compared: the same as `compare` has it; None for other goals, or if nothing is rated.
-        drawn: whether only ratings of outputs that were drawn by chance count for the goal.
+        chances: of the rated outputs to be drawn, if only those drawn count; else None.
     """
 
     pool: RatedPool | None
@@ -292,7 +295,7 @@ class _Inputs:
     design: Design
     called: Mapping[str, tuple[str, ...]]
     compared: Inputs | None = None
-    drawn: bool = False
+    chances: FloatArray | None = None
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
@@ -316,19 +319,19 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         pool = read_too.pool
         called |= {role: names for role, names in read_too.columns.items() if names}
     compared = None
-    drawn = False
+    chances = None
     if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
         looks_drawn(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
+    done[read.place if compared is None else compared.outputs.place] = True
     if goal == "compare" and compared is not None:
-        compared, drawn = _counted(compared)
-    if compared is not None:
-        done[compared.outputs.place] = True
-    elif not drawn:
-        done[read.place] = True
-    if rated is not None and pool is not None and read.named and not drawn:
+        compared, chances = counting(compared)
+    if chances is not None:
+        done[:] = False
+        done[[] if compared is None else compared.outputs.place] = True
+    elif rated is not None and pool is not None and read.named:
         rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
@@ -338,43 +341,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     new = read.texts.take(np.flatnonzero(~done))
     old = read.texts.take(np.flatnonzero(done))
     design = Design.of(read.texts)
-    return _Inputs(pool, new, old, design, called, compared, drawn)
-
-
-def _chance(read: _Inputs, choice: Choice) -> float:
-    """The chance of the chosen items to be drawn: that of earlier draws, so that all count alike.
-
-    Two simple draws, the later one of what is left, are one. Without earlier ones, or if theirs
-    differ, it is the share that is drawn by now.
-    """
-    if read.compared is not None:
-        outputs = read.compared.outputs
-        chances = np.unique(outputs.probability[outputs.place])
-        if len(chances) == 1:
-            return float(chances[0])
-    before = 0 if choice.pair is None else choice.pair.both_rated
-    return (before + choice.n) / (before + choice.units)
-
-
-def _counted(compared: Inputs) -> tuple[Inputs | None, bool]:
-    """The inputs with the ratings that count for a difference, and whether chances say which.
-
-    Beside ratings with a chance of having been drawn the others do not count, and neither do
-    ratings of one system alone, since other people would rate the other one.
-    """
-    outputs = compared.outputs
-    if not np.isnan(outputs.probability).all():
-        with silenced():
-            return of_drawn(compared), True
-    systems = outputs.texts.systems
-    sides = {systems[place] for place in outputs.place.tolist()}
-    if len(sides) != 1 or sides == {*systems}:
-        return compared, False
-    note(
-        f"only {sides.pop()} is rated by now: both answers to an item are asked, so that the "
-        "same people rate both; earlier ratings teach the estimates"
-    )
-    return None, True
+    return _Inputs(pool, new, old, design, called, compared, chances)
 
 
 def _outputs(
@@ -428,21 +395,6 @@ def _best(
     with silenced():  # what it says of the rows was said
         race = race_of(read.compared, estimator.clone(), names, plan, seed, these=these)
     return to_rate(race, plan, new, done, n, seed), plan
-
-
-def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
-    """The two systems: the only ones without all their ratings, or those that are named."""
-    new = sorted({*outputs.systems} - {""})
-    every = sorted({*outputs.systems, *done.systems} - {""})
-    names = names_in(system) or tuple(new if len(new) == 2 else every)
-    if len(names) != 2 or not {*names} <= {*every}:
-        listed = ", ".join(f"'{name}'" for name in every[:10])
-        raise UsageError(
-            f"{called('goal', 'compare')} is about two systems: name them with "
-            f"{called('system', ['A', 'B'])}; outputs "
-            f"are of {listed}"
-        )
-    return names[0], names[1]
 
 
 def _note_choice(

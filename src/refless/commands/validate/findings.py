@@ -41,7 +41,6 @@ LEVELS = (
     "{} raters. Where not all rate the same texts, that is in the texts' means too."
 )
 DRIFTS = "Raters who change over time beside the others, from first to last: {}, of {} raters."
-CONSTANT = "Raters who gave one number each time (with the number of ratings): {}."
 FOLLOWING = (
     "Raters who use less of the scale than the others to tell texts apart: {}, of {} raters. In "
     "brackets: how much their ratings rise where the mean of a text rises by 1. Look at them "
@@ -159,7 +158,7 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     raters = result.raters
     unit = _unit(scale)
     lines = (
-        _following(raters) if len(raters) >= FEWEST else _constant(raters),
+        _following(raters),
         apart(raters, "level", scale, LEVELS),
         apart(raters, "drift", scale, DRIFTS),
         _trend(result.over_time, unit, OVER_TIME),
@@ -173,19 +172,16 @@ def _unit(scale: Scale | None) -> float:
 
 
 def _following(raters: Sequence[RaterDrift]) -> str:
-    """The raters who follow the others less, the surest first."""
-    low = [rater for rater in raters if rater.follows_p < LEVEL]
+    """The raters who follow the others less, the surest first; of two, who gives one number."""
+    several = len(raters) >= FEWEST
+    low = [
+        one for one in raters if one.same == 1 or (several and one.follows_p < LEVEL)
+    ]
     values = {}
     for rater in sorted(low, key=lambda rater: rater.follows_p):
         is_constant = rater.same == 1
         values[rater.name] = "one number" if is_constant else number(rater.follows, 2)
     return _line(values, len(raters), FOLLOWING)
-
-
-def _constant(raters: Sequence[RaterDrift]) -> str:
-    """The raters who give one number, which takes no third one to see."""
-    counts = {rater.name: str(rater.n) for rater in raters if rater.same == 1}
-    return _line(counts, len(raters), CONSTANT)
 
 
 def apart(

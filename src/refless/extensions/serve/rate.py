@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
 from ipaddress import ip_network
@@ -30,19 +31,26 @@ from refless.commands.parameters import (
     SkipBad,
     command,
     names_in,
+    words_of,
 )
 from refless.commands.rows import outputs_of, told_pool
-from refless.commands.warnings import note
-from refless.data.records import Outputs
+from refless.commands.warnings import note, silenced
+from refless.data.records import Outputs, Texts
 from refless.data.rows import rating_rows, rows_of
 from refless.data.tables import dimension_of
+from refless.data.tables.partly_rated import read_partly
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.planned import FEWEST, items_answered
 from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import LOCAL, Ask, RateResult, Task, Where
 from refless.registry.dialect import called
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import (
+    InputError,
+    MissingExtraError,
+    RefLessError,
+    UsageError,
+)
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
@@ -151,6 +159,7 @@ def rate(
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
+    _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
@@ -183,6 +192,22 @@ def check_served(host: str) -> None:
             f"listening on {host}, so that others can reach it, unencrypted: outside a network "
             "that you trust put a proxy with TLS before it, and its address in the place of the "
             "one that is printed"
+        )
+
+
+def _note_rated(outputs: Rows, rows: OutputRows) -> None:
+    """Says so if outputs in files have ratings already, which nobody who rates again will see."""
+    if "-" in words_of(outputs) or isinstance(outputs, Texts):
+        return
+    rated = 0
+    with silenced(), suppress(RefLessError):
+        read = read_partly(outputs, rows.to_reading(), system=None)
+        column = (*read.columns.get("rating", ()), "rating")[0]
+        rated = len(read.place)
+    if rated:
+        note(
+            f"{counted(rated, 'output')} of {len(read.texts)} have a rating already, and are asked "
+            f"again; {called('where', f'{column}=')} leaves them out"
         )
 
 
@@ -297,7 +322,14 @@ def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
     scale = task.scale_of(task.dimensions[0])
-    return rating_rows(told_pool(rated, RatedRows(**options, scale=scale)).pool)
+    rows_read = rating_rows(told_pool(rated, RatedRows(**options, scale=scale)).pool)
+    highest = max(row["rating"] for row in rows_read)
+    if highest < scale[1]:
+        note(
+            f"nothing was rated above {highest:g} before, and raters are asked from "
+            f"{scale[0]:g} to {scale[1]:g}: {called('scale')} says another scale"
+        )
+    return rows_read
 
 
 def apart(
