@@ -183,6 +183,17 @@ def test_port_that_is_taken(outputs: Path) -> None:
 
 def test_another_address_is_said(outputs: Path, served: list[Any]) -> None:
     assert "others can reach it" in run("rate", outputs, "--host", "0.0.0.0").err
+    assert "Phones in the same Wi-Fi do with --host" in run("rate", outputs).out
+
+
+def test_ratings_that_are_there_are_said(tmp_path: Path, served: list[Any]) -> None:
+    """In the outputs, which are asked again; and before, on what may be another scale."""
+    rows = [{"text": f"text {i}", "rating": i % 5 or None} for i in range(10)]
+    answers = jsonl(tmp_path / "answers.jsonl", rows)
+    ran = run("rate", answers, "--rated", answers)
+    assert "8 outputs of 10 have a rating already, and are asked again" in ran.notes
+    assert "nothing was rated above 4 before" in ran.notes
+    assert "2 items to rate" in run("rate", answers, "--where", "rating=").out
 
 
 def test_missing_extra_names_its_install_line(
