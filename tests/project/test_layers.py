@@ -107,7 +107,7 @@ def test_the_house_stays_small() -> None:
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
     assert sum(core) <= 325_520
-    assert sum(extensions) <= 87_320
+    assert sum(extensions) <= 87_606
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
