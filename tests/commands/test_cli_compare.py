@@ -245,6 +245,9 @@ def test_selection() -> None:
     rows = partly(outputs(), 30)
     unknown = compared(rows, selection="unknown")
     assert unknown.comparison.pairs[0].method == "estimates"
+    assert (unknown.comparison.pairs[0].shown, unknown.card().state) == (True, "open")
+    few = compared(partly(outputs(), 5), selection="unknown")
+    assert "Not known: only estimates could tell" in " ".join(str(few).split())
     assert "no rating of these outputs" not in " ".join(str(unknown).split())
     chances = [
         {**row, "probability": 0.9 if row["item"] < "i015" else 0.3}
@@ -550,8 +553,8 @@ def test_the_same_people_for_both() -> None:
     assert named.difference == nameless.difference
     assert not named.apart
     part = refless.compare(rated_by("abc", "bcd"), scale=(1, 5)).comparison.pairs[0]
-    assert part.powered.strange == pytest.approx(2 / 9)
-    assert not part.apart
+    assert part.one_sided == {"a": "old", "d": "new"}  # b and c rated both
+    assert (part.powered.strange, part.apart) == (0, False)
 
 
 def test_item_differences() -> None:

@@ -214,6 +214,35 @@ def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> Non
     assert "beside 28 rated already." in " ".join(page.split())
 
 
+def test_rounds_go_on(tmp_path: Path) -> None:
+    """Old ratings of one system count in no round; rounds count together, out of all items."""
+    rows: list[dict[str, object]] = []
+    for k in range(40):
+        name = ("v1", "v2")[k % 2]
+        rows.append({"item": f"i{k // 2:02}", "system": name, "text": f"{name} {k}"})
+    for row in rows[:20:2]:
+        row["rating"] = 1  # by somebody strict
+    answers = tmp_path / "answers.jsonl"
+    jsonl(answers, rows)
+    rated: list[str] = []
+    for number in (1, 2):
+        ran = refless.next(
+            answers, rated=rated or None, goal="compare", n=10, scale=(1, 5)
+        )
+        filled = ran.rows()
+        assert len(filled) == 20  # both answers of each item
+        assert {row["probability"] for row in filled} == {0.5}
+        for k, row in enumerate(filled):
+            row["rating"] = 3 + k // 2 % 2
+        rated.append(str(tmp_path / f"round{number}.jsonl"))
+        jsonl(tmp_path / f"round{number}.jsonl", filled)
+        found = refless.compare(answers, rated=rated, scale=(1, 5))
+        (pair,) = found.comparison.pairs
+        assert pair.difference.value == 0
+        assert (pair.both_rated, pair.items) == (10 * number, 20)
+    assert found.not_drawn == 0
+
+
 def test_no_rated_text_at_all(folder: Path) -> None:
     """A random draw, and that is said."""
     ran = run_well(

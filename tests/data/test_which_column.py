@@ -205,6 +205,19 @@ def test_versions_and_prompt_ids() -> None:
     assert (found.systems, found.items) == (("m", "m"), ("i", "i"))
 
 
+def test_files_name_columns_each_in_its_own_way(tmp_path: Path) -> None:
+    """One text may say its version on one file and its system on another."""
+    row = {"id": "a", "text": "t", "rating": 1}
+    jsonl(tmp_path / "answers.jsonl", [{**row, "version": "v1", "input": "s"}])
+    jsonl(tmp_path / "ratings.jsonl", [{**row, "system": "v1", "source": "s"}])
+    read = read_pool([tmp_path / "answers.jsonl", tmp_path / "ratings.jsonl"])
+    assert (read.pool.systems, read.pool.sources) == (("v1",), ("s",))
+    assert any("'version' is read as 'system'" in note for note in read.notes)
+    flags = Reading(columns=Columns(system="version"))
+    with bad_input("two systems"):
+        read_pool([tmp_path / "answers.jsonl", tmp_path / "ratings.jsonl"], flags)
+
+
 def test_no_system_lists_the_columns() -> None:
     """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from refless.commands.compare.card import of_one_sided
+from refless.commands.compare.document import of_pair
 from refless.data.design import Design
 from refless.data.records import Outputs, Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared
 from refless.evaluation.entries import Field
+from refless.evaluation.raters import Raters
 from refless.registry.arrays import FloatArray
 from refless.stats.assurance import USUAL, chance_shown
 
@@ -55,6 +58,25 @@ def pair_of(first: FloatArray, second: FloatArray, rated: int) -> Pair:
     human = np.stack([first, second])
     human[:, rated:] = np.nan
     return compared(field_of(human), Residuals(values=np.zeros(0)), ["a", "b"]).pairs[0]
+
+
+def test_raters_of_one_system_are_no_difference() -> None:
+    """A strict rater of a alone leaves the difference of the ratings of somebody who rated both."""
+    human = np.array([[1.0, 3.0] * 10, [3.0, 3.0] * 10])
+    human[:, 19:] = np.nan
+    text = np.flatnonzero(~np.isnan(human.ravel()))
+    strict = (text < 19) & (text % 2 == 0)
+    ratings = human.ravel()[text]
+    raters = Raters(
+        text=text, rater=strict.astype(np.int64), rating=ratings, names=("both", "me")
+    )
+    nothing = Residuals(values=np.zeros(0))
+    field = field_of(human, raters=raters, scale=(1.0, 5.0))
+    pair = compared(field, nothing, ["a", "b"]).pairs[0]
+    assert (pair.difference.value, pair.both_rated) == (0.0, 9)
+    assert pair.one_sided == {"me": "a"}
+    assert of_pair(pair).startswith("No difference between a and b is shown")
+    assert of_one_sided([pair])[0].startswith("'me' rated only a: ")
 
 
 def test_promises_are_kept() -> None:

@@ -201,8 +201,12 @@ def test_what_is_there_is_said(change, start: str) -> None:
 
 
 def test_of_two_raters_nobody_follows_less() -> None:
-    """One rises more than their mean, so the other less; nothing tells which of them is odd."""
+    """One rises more than their mean, so the other less; one number alone tells which is odd."""
     values = np.array([[float(i % 5), 2.0] for i in range(300)])
+    constant = studied(pool_of(values))
+    (line,) = drift_lines(constant, None)
+    assert "tell texts apart: w1 (one number), of 2 raters." in line
+    values[0, 1] = 3.0
     found = studied(pool_of(values))
     assert found.raters[1].follows_p < 0.01
     assert drift_lines(found, None) == ()

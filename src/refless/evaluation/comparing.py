@@ -15,6 +15,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
+from refless.evaluation.one_sided import by_raters_of_both
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import (
     PlannedLook,
@@ -31,6 +32,7 @@ from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
+PROVEN = 20  # held-out estimates that tell what estimates are worth, as for `validate`
 SURE = 0.05  # a p-value below this shows a difference
 
 
@@ -41,18 +43,18 @@ class Pair:
     Attributes:
         first, second: the systems; the difference is that of the second less that of the first.
         paired: whether both answered the same items; items: that both answered, or either one.
-        left_out: items of one system alone, which a paired comparison leaves out.
+        left_out: items of one system alone, if paired.
         both_rated, one_rated: items with ratings for both systems, and for one of them.
         independent: independent ratings of the first system, and of the second: units with any.
         powered: what ratings say alone, and with estimates.
-        method: what the answer is made of.
-        difference: the answer.
+        difference: the answer; method: what it is made of.
         p_holm: its p-value, corrected for the number of pairs; shown: whether it is below .05.
         progress: how much of either is rated, counted in what was drawn as a whole.
-        needed: items with all their ratings that should show a difference four times out of five,
-            as differences usually are; None where all of them would not, or it is not known.
+        needed: items with all their ratings that should show a usual difference four times out of
+            five; None if it is not known, or all of them would not.
         chance: that ratings of all items show one; NaN where it is not known.
-        item_wins: on how many items rated for both the second is higher, equal, lower.
+        item_wins: items rated for both, on which the second is higher, equal, lower.
+        one_sided: raters who do not count, with the system that they alone rated.
         look: which of the planned looks this is; None without a plan.
     """
 
@@ -72,6 +74,7 @@ class Pair:
     needed: int | None
     chance: float
     item_wins: ItemWins
+    one_sided: dict[str, str] = field(default_factory=dict)
     look: PlannedLook | None = None
     shown: bool = field(init=False)
 
@@ -146,7 +149,6 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
     """Every pair of systems, and their ranks.
 
     Args:
-        field: the outputs.
         errors: human rating minus held-out estimate of rated texts: what estimates alone are
             judged by.
         order: the systems; a pair's difference is that of the later less that of the earlier.
@@ -161,9 +163,7 @@ def compared_by(
 ) -> dict[str, Comparison]:
     """The same by each of several scores of all outputs, p-values corrected over all together.
 
-    Args:
-        fields: by name, outputs whose scores stand for human ratings.
-        order: the systems.
+    `fields` are outputs by name, whose scores stand for human ratings.
     """
     nothing = Residuals(values=np.zeros(0))
     tables = {name: EntryTable.of(outputs) for name, outputs in fields.items()}
@@ -221,6 +221,8 @@ def _pair(
     table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]
 ) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
+    field, one_sided = by_raters_of_both(field, names)
+    table = EntryTable.of(field) if one_sided else table
     rows, paired, left_out = _rows_of(table, names, paired=field.design.paired)
     marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
@@ -251,6 +253,7 @@ def _pair(
         needed=None,
         chance=math.nan,
         item_wins=_item_wins(table, field, rows, looks),
+        one_sided=one_sided,
     )
     if result.apart:
         return pair
@@ -267,8 +270,7 @@ def _rows_of(
 ) -> tuple[list[IntArray], bool, int]:
     """Each system's entries, whether they are compared in pairs, and the items left out for it.
 
-    In pairs, where items are known and both answered half of those of one of them; then only
-    items that both answered are compared.
+    In pairs, where items are known and both answered half of those of one; no others count then.
     """
     rows = [np.flatnonzero(table.system == name) for name in names]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
@@ -385,11 +387,10 @@ def _expected(
 ) -> Answer:
     """A mean, or a difference of two, by estimates alone: how far systems are misjudged is in it.
 
-    A system with rated texts is misjudged by as much as their held-out errors say, another by as
-    much as rated systems are that are held out whole.
+    Of a system without rated texts it is that of rated systems that are held out whole.
     """
     m = len(errors.values)
-    if m < 2 or not all(map(len, rows)) or not table.has_proxy:
+    if m < PROVEN or not all(map(len, rows)) or not table.has_proxy:
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
     means = [float(table.proxy[arm].mean()) for arm in rows]
@@ -426,7 +427,6 @@ def _outlook(
     """The outlook for more ratings; by ratings if they tell the difference, else by errors.
 
     Args:
-        pair, errors, field: what is compared.
         to_end: all planned looks; None without a plan.
         ahead: ratings that are planned on top, as a share of the items of the system with fewer.
     """

@@ -26,11 +26,13 @@ class Raters:
 
     Attributes:
         text, rater: [k] numbers; rating: [k] in the raters' units.
+        names: of the raters, by number, where they are asked for.
     """
 
     text: IntArray
     rater: IntArray
     rating: FloatArray
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, pool: RatedPool) -> Raters | None:
@@ -38,7 +40,8 @@ class Raters:
         if not pool.ratings.annotators:
             return None
         cells, rater, text = cells_of(pool.ratings, len(pool))
-        return cls(text=text, rater=rater, rating=human_ratings(cells, len(rater)))
+        rating = human_ratings(cells, len(rater))
+        return cls(text=text, rater=rater, rating=rating, names=pool.ratings.annotators)
 
     def among(self, rows: IntArray, n: int) -> Raters:
         """The raters of some of n texts, which are numbered anew in the order given."""

@@ -398,12 +398,12 @@ def _with_raters(
 ) -> Answer:
     """With what raters' severity adds; without an interval if nothing tells it.
 
-    Few raters tell nothing of others: the answer is then about what these raters say. If nobody
-    rated in both arms, their severity and the difference are one and the same.
+    Few raters tell nothing of others: a mean is then about what these raters say. A difference is
+    theirs too, as far as they have equal shares of both arms; the rest may be their severity.
     """
     if severity is None or not crossed.strange:
         return answer
-    if crossed.few and not crossed.apart:
+    if crossed.few and crossed.one_arm:
         return answer
     least = FEWEST_APART if crossed.apart else 1
     if severity.freedom < least:

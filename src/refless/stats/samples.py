@@ -219,11 +219,13 @@ class Strangers:
         strange: what severity counts for, in units of its variance; 0 if raters cancel out.
         raters: how many there are.
         apart: whether raters are known in both arms, and nobody rated in both.
+        one_arm: whether the number is a mean, and no difference.
     """
 
     strange: float = 0.0
     raters: int = 0
     apart: bool = False
+    one_arm: bool = False
 
     @property
     def few(self) -> int:
@@ -255,6 +257,7 @@ def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
         strange=strange if strange > ALIKE else 0.0,
         raters=int(present.any(axis=0).sum()),
         apart=len(arms) > 1 and in_every_arm and not shared,
+        one_arm=len(arms) == 1,
     )
 
 

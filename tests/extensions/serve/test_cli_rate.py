@@ -153,14 +153,21 @@ def test_what_cannot_be(
     assert not served
 
 
-def test_rated_texts_without_ids_are_not_the_outputs(tmp_path: Path) -> None:
-    """Both are called by their rows; a text that is the same keeps its name."""
+def test_texts_rated_before_are_not_the_outputs() -> None:
+    """Not even with an output's text, id and system: others rated them, who may be stricter."""
     rows = [{"text": "a b c"}, {"text": "d e f"}]
     outputs = read_outputs(rows, Reading()).outputs
-    rated = [{"id": "1", "text": "x y z", "rating": 1.0}, {"id": "2", "text": "d e f"}]
+    rated = [
+        {"id": "1", "text": "x y z", "rating": 1.0},
+        {"id": "2", "text": "d e f", "system": "v1"},
+    ]
     found = apart(rated, outputs)
-    assert [one["id"] for one in found] == ["rated 1", "2"]
-    ratings = [{"id": "1", "text": "a b c", "rating": 2.0}, {**rated[1], "rating": 3.0}]
+    assert [one["id"] for one in found] == ["rated 1", "rated 2"]
+    assert found[1]["system"] == "v1, rated before"
+    ratings = [
+        {"id": "1", "text": "a b c", "rating": 2.0},
+        {"id": "2", "text": "d e f", "rating": 3.0},
+    ]
     pool = read_pool([found[0], *ratings], Reading(scale=(1.0, 5.0))).pool
     assert pool.ids == ("rated 1", "1", "2")
 
@@ -176,6 +183,17 @@ def test_port_that_is_taken(outputs: Path) -> None:
 
 def test_another_address_is_said(outputs: Path, served: list[Any]) -> None:
     assert "others can reach it" in run("rate", outputs, "--host", "0.0.0.0").err
+    assert "Phones in the same Wi-Fi do with --host" in run("rate", outputs).out
+
+
+def test_ratings_that_are_there_are_said(tmp_path: Path, served: list[Any]) -> None:
+    """In the outputs, which are asked again; and before, on what may be another scale."""
+    rows = [{"text": f"text {i}", "rating": i % 5 or None} for i in range(10)]
+    answers = jsonl(tmp_path / "answers.jsonl", rows)
+    ran = run("rate", answers, "--rated", answers)
+    assert "8 outputs of 10 have a rating already, and are asked again" in ran.notes
+    assert "nothing was rated above 4 before" in ran.notes
+    assert "2 items to rate" in run("rate", answers, "--where", "rating=").out
 
 
 def test_missing_extra_names_its_install_line(

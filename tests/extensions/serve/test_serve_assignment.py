@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -163,6 +164,19 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
     error = 0.14 / math.sqrt(runs)
     assert abs(told / runs - 0.5) < 3.5 * error
     assert naive / runs < 0.5 - 3.5 * error
+
+
+def test_shared_items_are_a_share_of_what_each_is_shown() -> None:
+    """Of raters who stop early, too, most ratings are of new items; each shares with others."""
+    one = Assignment(replace(TASK, overlap=0.1, audit=1.0), [1] * 150)
+    items: list[list[int | None]] = [[], [], [], []]
+    for k in range(48):
+        items[k // 12].append(answered(one, k // 12))
+    counts = Counter(chain(*items))
+    assert len(counts) >= 40
+    assert sorted(counts) == [*range(len(counts))]  # no gaps
+    for shown in items[1:]:
+        assert 1 <= sum(counts[item] > 1 for item in shown) <= 3
 
 
 def test_shared_items_are_for_everybody() -> None:

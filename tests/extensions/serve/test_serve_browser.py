@@ -258,7 +258,7 @@ def test_undo_skip_help_and_back(
     first = until(browser, pressed)
     other = "1" if first != "1" else "2"
     press(browser, other)
-    until(browser, SAVED, lambda text: text == f"quality: {other}. Saved.")
+    until(browser, SAVED, lambda text: text == f"Rated {other}. Saved.")
     press(browser, "z")
     until(browser, SAVED, lambda text: text.startswith("Undone"))
     assert until(browser, pressed) == first
@@ -279,15 +279,19 @@ def test_undo_skip_help_and_back(
 def test_neither_is_said_in_words(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
-    """A saved answer is called as its button is."""
+    """A saved answer is called as its button is; both texts are seen above the buttons."""
     browser = browsers(390)
     with serving(
         outputs, "--ask", "pair", "--database", str(tmp_path / "p.sqlite")
     ) as links:
         browser.get(links["r01"])
         until(browser, TEXT)
+        parts = "[...document.querySelectorAll('#texts .text, footer')]"
+        tops = f"{parts}.map((part) => part.offsetTop)"
+        assert (found := until(browser, tops)) == sorted(found)
+        assert found[-1] - found[-2] > 50
         press(browser, "0")
-        assert until(browser, SAVED) == "quality: Neither is better. Saved."
+        assert until(browser, SAVED) == "Neither is better. Saved."
 
 
 def test_the_best_of_several(
@@ -310,10 +314,7 @@ def test_the_best_of_several(
             key = 1 + n % len(shown)
             press(browser, str(key))
             until(browser, DONE, lambda value, n=n: value == n + 1)
-            assert (
-                browser.execute_script(f"return {SAVED}")
-                == f"quality: Text {key}. Saved."
-            )
+            assert browser.execute_script(f"return {SAVED}") == f"Text {key}. Saved."
             given[shown[key - 1]] = sorted(set(shown) - {shown[key - 1]})
         press(browser, Keys.ARROW_LEFT)
         pressed = "document.querySelector('[aria-pressed=true] span')?.textContent"

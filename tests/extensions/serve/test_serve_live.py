@@ -108,7 +108,9 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     live.looks.append({"n": 19, "dimensions": {"quality": {**looked(JOB), "said": []}}})
     assert said(live).endswith("estimates come with 20.")
     live.looks.append({"n": 24, "dimensions": {"quality": {**looked(JOB), "said": []}}})
-    assert said(live).endswith("estimates from 24 of the ratings, and 2 given before.")
+    assert said(live).endswith(
+        "estimates from 24 of the ratings, and 2 given before, which teach the estimates alone."
+    )
     store.close()
 
 

@@ -8,6 +8,7 @@ from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import Further, most_of
 from refless.evaluation.further_items import further_of
+from refless.registry.dialect import called
 from refless.registry.plural import counted, first_of
 from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import difference_picture
@@ -50,7 +51,7 @@ def card_of_two(
     value = pair.difference.value
     state: State = "open"
     label = OPEN
-    if pair.shown:
+    if pair.shown and pair.method != "estimates":
         state = "yes" if value > 0 else "no"
         verdict = "Yes, {} is better" if value > 0 else "No, {} is worse"
         label = verdict.format(second)
@@ -190,7 +191,8 @@ def card_of_several(
     ]
     pairs = counted(len(comparison.pairs), "pair")
     shown = sum(pair.shown for pair in comparison.pairs)
-    apart = "".join(f"{line} " for line in of_apart(comparison.pairs))
+    raters = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
+    apart = "".join(f"{line} " for line in raters)
     state: State = "yes"
     label = f"Yes, {best} is best"
     advice = f"take {best}."
@@ -223,3 +225,21 @@ def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) ->
         return f"{mean}, and every other version is shown to be worse."
     listed = first_of([names[name] for name in open_ones], MOST_NAMED)
     return f"{mean}, but {listed} may be as good."
+
+
+def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
+    """A sentence on raters who rated one of two systems, if there are any."""
+    sides: list[str] = []
+    for pair in pairs:
+        sides += [
+            f"'{rater}' rated only {pair.one_sided[rater]}" for rater in pair.one_sided
+        ]
+    listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
+    return [f"{listed}: such ratings do not count in a difference."] if sides else []
+
+
+def of_not_drawn(count: int) -> str:
+    """A sentence on ratings that do not count beside those of drawn outputs."""
+    ratings = f"Ratings of {counted(count, 'further output')}"
+    remedy = called("selection", "random")
+    return f"{ratings} without a probability do not count: {remedy} counts them."

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from refless.commands.compare.inputs import Selection
-from refless.evaluation.comparing import Comparison, Pair, Standing
+from refless.evaluation.comparing import PROVEN, Comparison, Pair, Standing
 from refless.registry.dialect import called, saving
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
@@ -247,7 +247,7 @@ def why_not(pair: Pair) -> str:
     unrated = [name for name, count in systems if not count]
     if len(unrated) == 1:
         return f"no output of {labels(unrated, NAME)[unrated[0]]} is rated"
-    return "no output is rated, and nothing tells how far estimates lie off"
+    return f"only estimates could tell, and fewer than {PROVEN} rated texts do not prove them"
 
 
 def _one_rating(pair: Pair) -> str:

@@ -19,13 +19,14 @@ from refless.commands.rows import (
     note_missing,
     tell,
 )
-from refless.commands.warnings import note
+from refless.commands.warnings import note, silenced
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
 from refless.data.tables.partly_rated import PartlyRated, read_partly, with_ratings
 from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
+from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -245,8 +246,8 @@ def selection_of(
 def of_drawn(inputs: Inputs) -> Inputs:
     """The inputs whose rated outputs are those with a chance of having been drawn.
 
-    The others only teach the estimates. Where all outputs have ratings they are not compared, as
-    the drawn ones stand for more than these; but every system keeps outputs.
+    The others only teach the estimates. If the outputs are the rated rows themselves, they are not
+    compared, as the drawn ones stand for more than these; but every system keeps outputs.
     """
     outputs = inputs.outputs
     pool = outputs.pool
@@ -262,16 +263,38 @@ def of_drawn(inputs: Inputs) -> Inputs:
     place = outputs.place[drawn]
     part = replace(outputs, pool=pool.take(drawn), place=place)
     texts = outputs.texts.take(place)
-    if len(chances) < len(outputs.texts) or {*texts.systems} < {*inputs.systems}:
+    first_rows = outputs.first_rows  # of outputs that came with their ratings
+    all_rated = len(chances) == len(outputs.texts) and len(first_rows)
+    if not all_rated or {*texts.systems} < {*inputs.systems}:
         return replace(inputs, outputs=part)
-    first_rows = outputs.first_rows
     part = replace(
         part,
         texts=texts,
         place=np.arange(len(place)),
         probability=chances[drawn],
-        first_rows=first_rows[place] if len(first_rows) else first_rows,
+        first_rows=first_rows[place],
     )
     design = inputs.design.take(place)
     labels = picked(inputs.labels, place)
     return replace(inputs, outputs=part, design=design, labels=labels)
+
+
+def counting(inputs: Inputs) -> tuple[Inputs | None, FloatArray | None]:
+    """The inputs with the ratings that count for a difference, and chances if these say which.
+
+    Beside ratings with a chance of having been drawn the others do not count, and neither do
+    ratings of one system alone, since other people would rate the other one.
+    """
+    outputs = inputs.outputs
+    if not np.isnan(outputs.probability).all():
+        with silenced():
+            drawn = of_drawn(inputs)
+        return drawn, outputs.probability[drawn.outputs.place]
+    sides = {inputs.systems[place] for place in outputs.place.tolist()}
+    if len(sides) != 1 or sides == {*inputs.systems}:
+        return inputs, None
+    note(
+        f"only {sides.pop()} is rated by now: both answers to an item are asked, so that the "
+        "same people rate both; earlier ratings teach the estimates"
+    )
+    return None, np.zeros(0)

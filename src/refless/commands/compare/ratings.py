@@ -53,6 +53,7 @@ def compared_ratings(
         note(
             "there are no texts, so people's ratings alone are compared, without estimates"
         )
+    n_rated = len(inputs.outputs.place)
     if selection == "active":
         inputs = of_drawn(inputs)
     errors = errors_of(inputs, learner, drawn=selection != "unknown")
@@ -91,6 +92,7 @@ def compared_ratings(
         plan=plan,
         raters=counts_of(rated.ratings) if rated else {},
         agree=agreement_said(rated, Design.of(rated)) if rated else "",
+        not_drawn=n_rated - len(inputs.outputs.place),
         judges={name: _judged(field, column, systems) for name, column in scores},
         signature=signature,
     )
@@ -131,8 +133,9 @@ def pair_of(
     these: bool = False,
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
+    has_chances = not np.isnan(inputs.outputs.probability).all()
     errors = errors_of(inputs, estimator, drawn=True)
-    field = field_of(inputs, estimator, seed, "random")
+    field = field_of(inputs, estimator, seed, "active" if has_chances else "random")
     return compared(replace(field, these=these), errors, systems).pairs[0]
 
 

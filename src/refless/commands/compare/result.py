@@ -11,6 +11,8 @@ from refless.commands.compare.card import (
     card_of_several,
     card_of_two,
     item_differences,
+    of_not_drawn,
+    of_one_sided,
 )
 from refless.commands.compare.claims import Claim, claim_of_ratings
 from refless.commands.compare.document import (
@@ -85,6 +87,7 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         agree: how far raters agree, in a sentence; "" without ratings.
+        not_drawn: rated outputs without a chance of having been drawn, beside others with one.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
         compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
@@ -111,6 +114,7 @@ class CompareResult(Result):
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
     agree: str = ""
+    not_drawn: int = 0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gated: bool = False
 
@@ -132,8 +136,10 @@ class CompareResult(Result):
             )
             return replace(card, rests=f"{card.rests} {self.agree}".rstrip())
         (pair,) = comparison.pairs
-        apart = of_apart(comparison.pairs)
+        apart = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
+        if self.not_drawn:
+            chosen = [of_not_drawn(self.not_drawn)]
         rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 

@@ -63,7 +63,7 @@ def _state(choice: Choice) -> tuple[State, str]:
         return "yes", "Yes"
     if choice.needed:
         return "with", f"With {counted(choice.needed, UNITS[choice.goal])}"
-    return "no", "No, not all there are"
+    return "open", f"To ±{number(choice.curve[-1].width, 2)} at best"
 
 
 def _step(choice: Choice, n: int) -> Step | None:

@@ -107,6 +107,7 @@ class NextResult(Result):
         columns: names of the columns of the file for raters, by role.
         rating_columns: those to be filled in.
         these_items: whether the question is about these outputs or items alone.
+        chance: of each chosen item to be drawn, for the file for raters; None if all ratings count.
     """
 
     record = NextRecord
@@ -118,6 +119,7 @@ class NextResult(Result):
     columns: dict[str, str]
     rating_columns: tuple[str, ...]
     these_items: bool = False
+    chance: float | None = None
 
     def _json(self) -> Record:
         chosen = [ToRate(**row | _brief(row)) for row in self._chosen()]
@@ -130,7 +132,9 @@ class NextResult(Result):
     def _rows(self) -> Rows:
         """The file for raters: an output each, and no rating yet."""
         names = self._names()
-        rating = dict.fromkeys(self.rating_columns)
+        rating: dict[str, Any] = dict.fromkeys(self.rating_columns)
+        if self.chance is not None:
+            rating["probability"] = self.chance
         rows = []
         for output in self._chosen():
             row = {name: output[role] for role, name in names.items()}

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import Inputs, inputs_of, looks_drawn
+from refless.commands.compare.inputs import Inputs, counting, inputs_of, looks_drawn
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
@@ -33,9 +33,11 @@ from refless.commands.next.result import TO_RATE, NextResult
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
+    chance_of,
     draw,
     items_to_draw,
     outputs_to_draw,
+    systems_named,
     wanted,
 )
 from refless.commands.parameters import (
@@ -77,6 +79,7 @@ from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
+from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -207,7 +210,7 @@ def next(  # noqa: A001 - the command's name
         )
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
-        systems = _systems(read.outputs, read.done, system)
+        systems = systems_named(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, these=these_items)
         choice = replace(draw(units, count, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, count, blind=blind)
@@ -225,6 +228,7 @@ def next(  # noqa: A001 - the command's name
         then=_then(outputs, rated, read, goal, partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
+        chance=chance_of(read.chances, choice),
         signature=signature,
     )
 
@@ -284,6 +288,7 @@ class _Inputs:
         called: names of columns by role, which the file for raters takes over: those of the rated
             texts, beside which it will stand, before those of the outputs.
         compared: the same as `compare` has it; None for other goals, or if nothing is rated.
+        chances: of the rated outputs to be drawn, if only those drawn count; else None.
     """
 
     pool: RatedPool | None
@@ -292,6 +297,7 @@ class _Inputs:
     design: Design
     called: Mapping[str, tuple[str, ...]]
     compared: Inputs | None = None
+    chances: FloatArray | None = None
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
@@ -304,19 +310,30 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     pool = read.pool
     called = {**read.columns}
     ratings = None
-    if rated is not None:
+    if rated is not None and goal in PAIRED:
+        needed = ("text", "rating")
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=needed)
+        tell(ratings)
+        pool = ratings.pool
+        called |= {role: names for role, names in ratings.columns.items() if names}
+    elif rated is not None:
         read_too = told_pool(rated, rows)
         pool = read_too.pool
         called |= {role: names for role, names in read_too.columns.items() if names}
-        ratings = replace(read_partly(pool, system=None), named=pool.named)
     compared = None
+    chances = None
     if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
         looks_drawn(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True
-    if rated is not None and pool is not None and read.named:
+    if goal == "compare" and compared is not None:
+        compared, chances = counting(compared)
+    if chances is not None:
+        done[:] = False
+        done[[] if compared is None else compared.outputs.place] = True
+    elif rated is not None and pool is not None and read.named:
         rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
@@ -325,7 +342,8 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         raise InputError("every output has a rating already", remedy=remedy)
     new = read.texts.take(np.flatnonzero(~done))
     old = read.texts.take(np.flatnonzero(done))
-    return _Inputs(pool, new, old, Design.of(read.texts), called, compared)
+    design = Design.of(read.texts)
+    return _Inputs(pool, new, old, design, called, compared, chances)
 
 
 def _outputs(
@@ -379,21 +397,6 @@ def _best(
     with silenced():  # what it says of the rows was said
         race = race_of(read.compared, estimator.clone(), names, plan, seed, these=these)
     return to_rate(race, plan, new, done, n, seed), plan
-
-
-def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
-    """The two systems: the only ones without all their ratings, or those that are named."""
-    new = sorted({*outputs.systems} - {""})
-    every = sorted({*outputs.systems, *done.systems} - {""})
-    names = names_in(system) or tuple(new if len(new) == 2 else every)
-    if len(names) != 2 or not {*names} <= {*every}:
-        listed = ", ".join(f"'{name}'" for name in every[:10])
-        raise UsageError(
-            f"{called('goal', 'compare')} is about two systems: name them with "
-            f"{called('system', ['A', 'B'])}; outputs "
-            f"are of {listed}"
-        )
-    return names[0], names[1]
 
 
 def _note_choice(

@@ -13,10 +13,12 @@ from refless.commands.next.active_learning import (
     Step,
     sizes_of,
 )
+from refless.commands.parameters import Names, names_in
 from refless.data.records import Estimates, Outputs
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.registry.arrays import FloatArray, codes
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
 from refless.stats.forecast import Forecast, Prospect, Today
@@ -299,3 +301,31 @@ def wanted(estimator: Estimator | None) -> float:
     if estimator.rated.scale is not None:
         return WITHIN
     return WITHIN * float(np.ptp(estimator.rated.human))
+
+
+def chance_of(chances: FloatArray | None, choice: Choice) -> float | None:
+    """The chance of the chosen items to be drawn; None if all ratings count.
+
+    It is that of earlier draws, so that all count alike: two simple draws, the later one of what
+    is left, are one. Without earlier ones, or if theirs differ, it is the share that is drawn.
+    """
+    if chances is None:
+        return None
+    if len(chances) and np.ptp(chances) == 0:
+        return float(chances[0])
+    return choice.n / choice.units
+
+
+def systems_named(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
+    """The two systems: the only ones without all their ratings, or those that are named."""
+    new = sorted({*outputs.systems} - {""})
+    every = sorted({*outputs.systems, *done.systems} - {""})
+    names = names_in(system) or tuple(new if len(new) == 2 else every)
+    if len(names) != 2 or not {*names} <= {*every}:
+        listed = ", ".join(f"'{name}'" for name in every[:10])
+        raise UsageError(
+            f"{called('goal', 'compare')} is about two systems: name them with "
+            f"{called('system', ['A', 'B'])}; outputs "
+            f"are of {listed}"
+        )
+    return names[0], names[1]

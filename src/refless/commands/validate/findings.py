@@ -158,7 +158,7 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     raters = result.raters
     unit = _unit(scale)
     lines = (
-        _following(raters) if len(raters) >= FEWEST else "",
+        _following(raters),
         apart(raters, "level", scale, LEVELS),
         apart(raters, "drift", scale, DRIFTS),
         _trend(result.over_time, unit, OVER_TIME),
@@ -172,8 +172,11 @@ def _unit(scale: Scale | None) -> float:
 
 
 def _following(raters: Sequence[RaterDrift]) -> str:
-    """The raters who follow the others less, the surest first."""
-    low = [rater for rater in raters if rater.follows_p < LEVEL]
+    """The raters who follow the others less, the surest first; of two, who gives one number."""
+    several = len(raters) >= FEWEST
+    low = [
+        one for one in raters if one.same == 1 or (several and one.follows_p < LEVEL)
+    ]
     values = {}
     for rater in sorted(low, key=lambda rater: rater.follows_p):
         is_constant = rater.same == 1

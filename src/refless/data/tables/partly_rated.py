@@ -192,6 +192,7 @@ def with_ratings(
     """The outputs with ratings that other rows have of them, all rated texts, and how many.
 
     A rated text is an output if both have its id and text, or system, item (or source) and text.
+    Where only the other rows say with which chance it was drawn, only their ratings of it count.
 
     Raises:
         InputError: none of the other rows is rated.
@@ -216,7 +217,11 @@ def with_ratings(
         score_names=same.score_names,
         scores=same.scores,
     )
-    own = mine if outputs.pool is None else _one_pool(outputs.pool, mine)
+    drawn = at[indices][~np.isnan(chances) & np.isnan(outputs.probability[at[indices]])]
+    own = mine
+    if outputs.pool is not None:
+        before = outputs.pool.take(np.flatnonzero(~np.isin(outputs.place, drawn)))
+        own = _one_pool(before, mine)
     place = {name: i for i, name in enumerate(outputs.texts.ids)}
     rated = replace(
         outputs,

@@ -33,6 +33,7 @@ from refless.data.tables.conditions import (
     values_seen,
 )
 from refless.data.tables.dimensions import of_one_dimension
+from refless.data.tables.each_file import in_one_column
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import are_models, notes_on, pseudonyms
 from refless.data.tables.ratings import (
@@ -342,6 +343,8 @@ def _blank_marked(rows: Gathered, marks: Names) -> None:
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
     """The columns by role; raises InputError if a needed one is not there."""
     columns = reading.columns
+    named = gathered.conditional.union(flagged_names(columns))
+    notes = in_one_column(gathered, named)
     header = tuple(gathered.header)
     if reading.beside_rated:
         columns, roles = named_here(columns, roles, header)
@@ -357,7 +360,8 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
         sentences = [sentence for _, sentence in gathered.sentences]
         remedy = "; ".join([fault.remedy, *omissions, *sentences])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
-    notes = [*chain(*(notes.lines(path) for path, notes in gathered.notes))]
+    for path, imported in gathered.notes:
+        notes += imported.lines(path)
     notes += [f"{path}: {sentence}" for path, sentence in gathered.sentences]
     notes += [*chosen.notes, *unread_note(gathered, chosen, columns)]
     return replace(chosen, notes=tuple(notes))

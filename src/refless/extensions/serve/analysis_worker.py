@@ -103,7 +103,7 @@ def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
         before = random.Random(job.seed).sample(before, LIMIT)  # noqa: S311 - a sample
     pool = _pool(job, [*before, *job.ratings])
     by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
-    labels = pool.sources if by_source else pool.ids
+    labels = pool.sources if by_source else pool.texts  # of before, and of now
     rows = drawn_rows(pool, labels, LIMIT, job.seed)
     return pool.take(rows), picked(labels, rows)
 

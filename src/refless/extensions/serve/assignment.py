@@ -195,7 +195,8 @@ class Assignment:
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
-        return None
+        free = [*self._free(self._audit(), states, rater, now, to_share=True)]
+        return self._pick_of(rng.choice(free), 0, AUDIT, rng) if free else None
 
     def shown(self, rater: int) -> int:
         """The number of items that this rater was shown, repeats included."""
@@ -236,16 +237,23 @@ class Assignment:
         states: States,
         rater: int,
         now: float,
+        *,
+        to_share: bool = False,
     ) -> Iterator[int]:
         """The first places that this rater may be shown, as many as the window holds.
 
         At most one has no answer yet, the last: so the sample has no gaps, and orders differ.
+        Shared items that have their ratings are spread over what a rater is shown, unless
+        `to_share`.
         """
+        seen = sum(item < self.shared and not turn for item, turn in states)
+        to_share |= seen < self.task.overlap * (len(states) + 1)
         count = 0
         for item in places:
             if (item, 0) in states or item in self._unasked:
                 continue
-            if not self._is_open(item, rater, now):
+            is_due = to_share and item < self.shared
+            if not (is_due or self._is_open(item, rater, now)):
                 continue
             yield item
             count += 1
@@ -254,8 +262,6 @@ class Assignment:
 
     def _is_open(self, item: int, rater: int, now: float) -> bool:
         """Whether an item lacks a rating that nobody is about to give."""
-        if item < self.shared:
-            return True
         lacks = self.task.per_item - self.done[item]
         if lacks <= 0:
             return False

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from importlib.util import find_spec
 from ipaddress import ip_network
@@ -30,18 +31,25 @@ from refless.commands.parameters import (
     SkipBad,
     command,
     names_in,
+    words_of,
 )
 from refless.commands.rows import outputs_of, told_pool
-from refless.commands.warnings import note
-from refless.data.records import Outputs
+from refless.commands.warnings import note, silenced
+from refless.data.records import Outputs, Texts
 from refless.data.rows import rating_rows, rows_of
 from refless.data.tables import dimension_of
+from refless.data.tables.partly_rated import read_partly
 from refless.estimators import ESTIMATORS
 from refless.extensions.serve.planned import FEWEST, items_answered
 from refless.extensions.serve.project import Project, labelling_project, project_of
-from refless.extensions.serve.result import Ask, RateResult, Task, Where
+from refless.extensions.serve.result import LOCAL, Ask, RateResult, Task, Where
 from refless.registry.dialect import called
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import (
+    InputError,
+    MissingExtraError,
+    RefLessError,
+    UsageError,
+)
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
@@ -94,7 +102,8 @@ def rate(
 
     Args:
         outputs: Files of outputs.
-        rated: Files of texts that were rated before, for the estimates.
+        rated: Files of texts that were rated before. They teach the estimates, and count in no
+            mean or difference.
         scale: Lowest and highest rating, whole numbers.
         dimension: What is rated, such as fluency, or fluency=1..3 on a scale of its own;
             repeatable. Without it: quality.
@@ -148,6 +157,7 @@ def rate(
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
+    _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
@@ -175,10 +185,27 @@ def check_served(host: str) -> None:
     needed = ("starlette", "uvicorn", "sqlalchemy", "itsdangerous", "filelock")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
-    if host not in {"127.0.0.1", "localhost", "::1"}:
+    if host not in LOCAL:
         note(
-            f"listening on {host}, so that others can reach it: put a proxy with TLS before it, "
-            "and its address in the place of the one that is printed"
+            f"listening on {host}, so that others can reach it, unencrypted: outside a network "
+            "that you trust put a proxy with TLS before it, and its address in the place of the "
+            "one that is printed"
+        )
+
+
+def _note_rated(outputs: Rows, rows: OutputRows) -> None:
+    """Says so if outputs in files have ratings already, which nobody who rates again will see."""
+    if "-" in words_of(outputs) or isinstance(outputs, Texts):
+        return
+    rated = 0
+    with silenced(), suppress(RefLessError):
+        read = read_partly(outputs, rows.to_reading(), system=None)
+        column = (*read.columns.get("rating", ()), "rating")[0]
+        rated = len(read.place)
+    if rated:
+        note(
+            f"{counted(rated, 'output')} of {len(read.texts)} have a rating already, and are asked "
+            f"again; {called('where', f'{column}=')} leaves them out"
         )
 
 
@@ -293,19 +320,34 @@ def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
     scale = task.scale_of(task.dimensions[0])
-    return rating_rows(told_pool(rated, RatedRows(**options, scale=scale)).pool)
+    rows_read = rating_rows(told_pool(rated, RatedRows(**options, scale=scale)).pool)
+    highest = max(row["rating"] for row in rows_read)
+    if highest < scale[1]:
+        note(
+            f"nothing was rated above {highest:g} before, and raters are asked from "
+            f"{scale[0]:g} to {scale[1]:g}: {called('scale')} says another scale"
+        )
+    return rows_read
 
 
 def apart(
     rated: Sequence[Mapping[str, Any]], outputs: Outputs
 ) -> tuple[Mapping[str, Any], ...]:
-    """Rows of rated texts, none with the id of an output that has another text."""
-    texts = dict(zip(outputs.ids, outputs.texts, strict=True))
+    """Rows of rated texts that pass for no output: they teach estimates, and no more.
+
+    Whoever rated them may be stricter than the raters of this round.
+    """
+    ids = {*outputs.ids}
+    texts = {*outputs.texts}
     rows: list[Mapping[str, Any]] = []
     for row in rated:
-        text = row["text"]
-        differs = texts.get(row["id"], text) != text
-        rows.append({**row, "id": f"rated {row['id']}"} if differs else row)
+        own = dict(row)
+        is_output = row["text"] in texts
+        if is_output or row["id"] in ids:
+            own["id"] = f"rated {row['id']}"
+        if is_output and row.get("system"):
+            own["system"] = f"{row['system']}, rated before"
+        rows.append(own)
     return tuple(rows)
 
 

@@ -13,6 +13,7 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 
 Ask = Literal["rating", "pair", "best"]
+LOCAL = {"127.0.0.1", "localhost", "::1"}  # addresses that only this machine opens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +116,16 @@ class RateResult(Result):
         verdict = f"{items} to rate, from {low:g} to {high:g}."
         if self.task.ask != "rating":
             verdict = f"{items} to compare, {counted(len(self.items[0]), 'text')} each."
-        line = f"Ratings are kept in {self.where.place}."
+        lines = [f"Ratings are kept in {self.where.place}."]
+        if self.where.host in LOCAL:
+            lines.append(
+                "Only this machine opens the links. Phones in the same Wi-Fi do with --host "
+                "0.0.0.0: unencrypted, so in a network that you trust."
+            )
         return Document(
-            title="refless rate", verdict=verdict, sections=(Section(lines=(line,)),)
+            title="refless rate",
+            verdict=verdict,
+            sections=(Section(lines=tuple(lines)),),
         )
 
     def _json(self) -> Record:

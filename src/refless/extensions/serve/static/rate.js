@@ -325,7 +325,8 @@ function rate(at, value) {
   if (!unit) return;
   const dimension = setting.dimensions[at];
   const label = choices(at).find(([one]) => one === value)[2];
-  send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${label}.`);
+  const said = many ? `${dimension}: ${label}.` : setting.ask === "rating" ? `Rated ${label}.` : `${label}.`;
+  send({ kind: "rated", assigned: unit.assigned, dimension, value }, said);
 }
 
 async function because(kind, said) {
@@ -346,6 +347,7 @@ async function go(step) {
   const last = Number($("done").value);
   const at = unit ? unit.position + step : last - 1;
   if (at < 0) return;
+  $("saved").textContent = ""; // it was about another item
   const found = step > 0 && (!unit || at >= last) ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
   if (!found.refused) show(found);
 }
