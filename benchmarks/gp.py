@@ -19,9 +19,9 @@ from simulate import simulate
 
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.features import GramsKernel
 from refless.registry.arrays import FloatArray
 from refless.stats.posterior import exact
+from refless.text.terms import KnownGrams, products_of
 
 NEW = 1_000
 NOISE = 8.0  # enough to make BLEU* positive definite on many near-equal texts
@@ -86,9 +86,8 @@ def best_of(runs: int, job: object) -> float:
 
 def compared(texts: Sequence[str]) -> FloatArray:
     """[texts, texts] values of the kernel of n-grams."""
-    kernel = GramsKernel.of(texts)
-    points = kernel.placed(texts)
-    return kernel.between(points, kernel.anchors(points))
+    vectors = KnownGrams.of(texts).vectors(texts)
+    return products_of(vectors, vectors.T.tocsr())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

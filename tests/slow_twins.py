@@ -11,7 +11,7 @@ from refless.registry.arrays import FloatArray
 
 
 def gram_cosine(output: str, rated: str) -> float:
-    """The slow twin of `GramsKernel`: clipped matches of 2 to 4 characters."""
+    """The slow twin of products of `KnownGrams`: clipped matches of 2 to 4 characters."""
     if min(len(output), len(rated)) < 4:
         return 0.0
     total = 0.0

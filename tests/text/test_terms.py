@@ -10,10 +10,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from refless.estimators.gp.features import GramsKernel
 from refless.text.runs import RatedRuns
 from refless.text.surface import surface
-from refless.text.terms import KnownTerms, Tokens, Words, letter_terms, word_terms
+from refless.text.terms import (
+    KnownGrams,
+    KnownTerms,
+    Tokens,
+    Words,
+    letter_terms,
+    products_of,
+    word_terms,
+)
 from refless.text.words import words
 from slow_texts import (
     letter_strings,
@@ -88,9 +95,9 @@ def test_cosines_of_grams_by_hand() -> None:
 @example(["a" * 2_000, "ba" * 600, "aaa"], ["a" * 1_999, "aaaa", ""])
 def test_products_of_grams_are_cosines(texts: list[str], rated: list[str]) -> None:
     """On all of Unicode, of short texts, of n-grams again and again."""
-    kernel = GramsKernel.of(rated)
-    anchors = kernel.anchors(kernel.placed(rated))
-    found = kernel.between(kernel.placed(texts), anchors)
+    grams = KnownGrams.of(rated)
+    anchors = grams.vectors(rated).T.tocsr()
+    found = products_of(grams.vectors(texts), anchors)
     assert_allclose(found, table(gram_cosine, texts, rated), rtol=0, atol=1e-12)
 
 

@@ -6,15 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
 
 from refless.loops import Loops
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.text.tokenize import tokenizer
 from refless.text.words import AS_ASCII, JOINERS, LAST_MARK, UNBROKEN, folded
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 loops = Loops("terms")
 lookups = Loops("lookups")
@@ -138,6 +142,46 @@ class KnownTerms:
         return places
 
 
+class KnownGrams(KnownTerms):
+    """N-grams of characters of some texts; one that a text has again is another one."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> KnownGrams:
+        """Those of these texts."""
+        keys, starts = _gram_keys(texts)
+        lookups.occurrences_loop(keys, starts)
+        return cls(np.unique(keys))
+
+    def vectors(self, texts: Sequence[str]) -> csr_array:
+        """[texts, n-grams + 1] each text's n-grams; those of each order have the same length.
+
+        A text without a known one has the last column, as 0, unless it is shorter than the highest
+        order.
+        """
+        from scipy.sparse import csr_array
+
+        keys, begins = _gram_keys(texts)
+        lengths = np.array([*map(len, texts)], dtype=np.int64)
+        size = len(self.keys)
+        laid = (keys, begins, lengths, *ORDERS, self.table, size)
+        places, values, starts = lookups.known_grams_loop(*laid)
+        return csr_array((values, places, starts), shape=(len(texts), size + 1))
+
+
+def _gram_keys(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Keys of n-grams of characters, and where each text's begin."""
+    return loops.grams_loop(*joined(texts), *ORDERS)  # type: ignore[no-any-return]
+
+
+def products_of(points: csr_array, anchors: csr_array) -> FloatArray:
+    """[points, anchors] product of sparse matrices; quicker than SciPy's."""
+    first, second = (
+        (matrix.indices, matrix.data, matrix.indptr) for matrix in (points, anchors)
+    )
+    products: FloatArray = lookups.matches_loop(*first, *second, anchors.shape[1])
+    return products
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
     """The words and marks of texts, in lower case.
@@ -188,21 +232,6 @@ class Words:
     def runs(self, length: int, most: int) -> Terms:
         """Runs of so many words, out of the first ones of each text."""
         return Tokens(*loops.runs_loop(self.keys, self.begins, length, most)).counted()
-
-
-def gram_keys(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Keys of n-grams of characters, and where each text's begin.
-
-    A text that is shorter than the highest order has none.
-    """
-    return loops.grams_loop(*joined(texts), *ORDERS)  # type: ignore[no-any-return]
-
-
-def grams(texts: Sequence[str]) -> Tokens:
-    """N-grams of characters; one that a text has again is another one."""
-    keys, starts = gram_keys(texts)
-    lookups.occurrences_loop(keys, starts)
-    return Tokens(keys, starts)
 
 
 def word_terms(words: Words) -> Tokens:

@@ -23,6 +23,7 @@ from refless.stats.clusters import independent
 from refless.stats.corrections import holm
 from refless.stats.fisher import Marked, gap
 from refless.text.surface import surface
+from refless.text.terms import KnownGrams, products_of
 from refless.text.words import words
 
 FEWEST = 20  # rated texts that say what is usual
@@ -188,8 +189,6 @@ def _least(distance: float) -> FloatArray:
 
 def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
     """The numbers of outputs and of rated texts; none is compared with those of its own unit."""
-    from refless.estimators.gp.features import GramsKernel
-
     groups, rated_groups = groups_of(outputs, rated)
     labels = units_of(rated)
     if labels and not units_of(outputs, like=rated):
@@ -198,8 +197,8 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
     if len(np.unique(rated_groups)) < 2:
         rated_groups = np.arange(len(rated))
         groups = np.arange(len(outputs)) + len(rated)
-    grams = GramsKernel.of(rated.texts)
-    anchors = grams.anchors(grams.placed(rated.texts))
+    grams = KnownGrams.of(rated.texts)
+    anchors = grams.vectors(rated.texts).T.tocsr()
     vocabulary = _vocabulary(rated.texts, rated_groups)
 
     def of(texts: tuple[str, ...], units: IntArray, systems: Sequence[str]) -> _Numbers:
@@ -207,7 +206,7 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         columns = (
             surface(texts),
             _again(texts, units, names),
-            _nearest(grams.between(grams.placed(texts), anchors), units, rated_groups),
+            _nearest(products_of(grams.vectors(texts), anchors), units, rated_groups),
             _order(texts, units, vocabulary),
         )
         return _Numbers(np.column_stack(columns), [*map(str, units.tolist())], names)

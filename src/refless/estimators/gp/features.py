@@ -17,13 +17,12 @@ from refless.text.embed import VectorArray
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, MARKS, SHAPE, relation, surface
 from refless.text.terms import (
-    ORDERS,
+    KnownGrams,
     KnownTerms,
     Tokens,
     Words,
-    gram_keys,
-    grams,
     letter_terms,
+    products_of,
     word_terms,
 )
 from refless.text.tokenize import distinct
@@ -226,40 +225,15 @@ class GramsKernel(SparseKernel):
     It is definite: 1 of equal texts, 0 where one is shorter than the highest order.
     """
 
-    known: KnownTerms  # n-grams of the rated texts
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> GramsKernel:
-        """The n-grams of these texts."""
-        return cls(KnownTerms(np.unique(grams(texts).keys)))
-
-    def placed(self, texts: Sequence[str]) -> csr_array:
-        """[texts, n-grams + 1] the values of each text's; only one of new ones has the last."""
-        from scipy.sparse import csr_array
-
-        size = len(self.known.keys)
-        keys, begins = gram_keys(texts)
-        lengths = np.array([*map(len, texts)], dtype=np.int64)
-        laid = (keys, begins, lengths, *ORDERS, self.known.table, size)
-        places, values, starts = loops.known_grams_loop(*laid)
-        return csr_array((values, places, starts), shape=(len(texts), size + 1))
+    known: KnownGrams  # of the rated texts
 
     def points(self, inputs: KernelInputs) -> csr_array:
         """See `LearnedKernel`."""
-        return self.placed(inputs.texts)
+        return self.known.vectors(inputs.texts)
 
     def diagonal(self, points: csr_array) -> FloatArray:
         """See `LearnedKernel`."""
         return np.asarray(np.diff(points.indptr) > 0, dtype=np.float64)
-
-
-def products_of(points: csr_array, anchors: csr_array) -> FloatArray:
-    """[points, anchors] product of sparse matrices; quicker than SciPy's."""
-    first, second = (
-        (matrix.indices, matrix.data, matrix.indptr) for matrix in (points, anchors)
-    )
-    products: FloatArray = loops.matches_loop(*first, *second, anchors.shape[1])
-    return products
 
 
 _MAKING = Lock()  # one for all tables, which are pickled with an estimator

@@ -20,11 +20,11 @@ from refless.estimators.gp.features import (
     GramsKernel,
     KernelInputs,
     Tfidf,
-    products_of,
 )
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.scaling import Composite, NormalRanks, Standardized
+from refless.text.terms import KnownGrams, products_of
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", *TOGETHER)
@@ -326,7 +326,7 @@ def learned(name: str, inputs: KernelInputs) -> tuple[LearnedKernel, Points]:
     if name in TERMS:
         kernel = _tfidf(name, inputs)
     elif name == "grams":
-        kernel = GramsKernel.of(inputs.texts)
+        kernel = GramsKernel(KnownGrams.of(inputs.texts))
     else:
         kernel = column_kernel(name, inputs)
     return kernel, kernel.points(inputs)

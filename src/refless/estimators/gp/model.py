@@ -35,7 +35,7 @@ from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, Precision, exact
-from refless.text.terms import ORDERS
+from refless.text.terms import ORDERS, KnownGrams
 
 TEXTS = 2_048  # outputs that are read at a time
 FEWEST_WHOLE = 20  # units that weights come from, if they are drawn whole
@@ -262,7 +262,7 @@ def together(
     covariance = model.covariance
     points = covariance.points(inputs)
     # outputs share n-grams that no rated text has, too
-    kernels = {**data.kernels, "grams": GramsKernel.of(inputs.texts)}
+    kernels = {**data.kernels, "grams": GramsKernel(KnownGrams.of(inputs.texts))}
     own = Lazy(kernels, lambda name: kernels[name].points(inputs))
     among = Covariance.of(kernels, model.amplitudes.weights, own, n)
     with single_threaded_blas():

@@ -45,6 +45,7 @@ from refless.loops.threads import single_threaded_blas
 from refless.text.embed import VectorArray
 from refless.text.stored import line_of, terms_in
 from refless.text.surface import LEXIS, MARKS, RELATION, SHAPE
+from refless.text.terms import KnownGrams
 
 VECTORS = "meaning", "source_meaning"
 LARGEST = 1e50  # of saved numbers: their products are finite
@@ -153,7 +154,7 @@ def _kernel(
     if name in TERMS:
         return _tfidf(name, inputs, arrays)
     if name == "grams":
-        return GramsKernel(terms_in(arrays, "grams keys"))
+        return GramsKernel(KnownGrams(terms_in(arrays, "grams keys").keys))
     if name != "joint":
         return column_kernel(name, inputs)
     middle = _finite(arrays, "joint", line_of(arrays, "joint", "<f8").shape)

@@ -37,7 +37,7 @@ class ReaderRequest(NamedTuple):
     rated: bool = True
 
     def dimension(self, known: Collection[str]) -> str | None:
-        """What is to be read: what the user names, or the only dimension that is known."""
+        """The one to be read: the user's, or the only one that is known."""
         if self.reading.dimension is None and len(known) == 1:
             return next(iter(known))
         return self.reading.dimension
