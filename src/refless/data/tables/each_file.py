@@ -15,7 +15,9 @@ def in_one_column(rows: Gathered, named: Collection[str]) -> list[str]:
     Args:
         rows: of the files; named: columns that the user names, which stay as they are.
     """
-    sentences = []
+    sentences: list[str] = []
+    if len(rows.parts) < 2:
+        return sentences
     for role in KEYS:
         names = {name for name in rows.header if _means(role, name)}.difference(named)
         most = max(len(names & part.columns) for part in rows.parts)
@@ -38,7 +40,8 @@ def in_one_column(rows: Gathered, named: Collection[str]) -> list[str]:
 
 def _means(role: str, name: str) -> bool:
     """Whether a column's name is usual for this role, and for no other."""
-    roles = [other for other, record in ROLES.items() if folded(name) in record.names]
+    usual = folded(name)
+    roles = [other for other, record in ROLES.items() if usual in record.names]
     return roles == [role]
 
 
