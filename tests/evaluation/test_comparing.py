@@ -72,8 +72,13 @@ def test_raters_of_one_system_are_no_difference() -> None:
     )
     nothing = Residuals(values=np.zeros(0))
     field = field_of(human, raters=raters, scale=(1.0, 5.0))
-    pair = compared(field, nothing, ["a", "b"]).pairs[0]
+    comparison = compared(field, nothing, ["a", "b"])
+    pair = comparison.pairs[0]
     assert (pair.difference.value, pair.both_rated) == (0.0, 9)
+    assert {one.name: (one.mean.value, one.rated) for one in comparison.standings} == {
+        "a": (3.0, 9),
+        "b": (3.0, 19),
+    }
     assert pair.one_sided == {"me": "a"}
     assert of_pair(pair).startswith("No difference between a and b is shown")
     assert of_one_sided([pair])[0].startswith("'me' rated only a: ")

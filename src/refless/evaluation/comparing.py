@@ -15,7 +15,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
-from refless.evaluation.one_sided import by_raters_of_both
+from refless.evaluation.one_sided import by_raters_of_both, by_those_who_count
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import (
     PlannedLook,
@@ -146,7 +146,7 @@ class Comparison:
 
 
 def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Comparison:
-    """Every pair of systems, and their ranks.
+    """Every pair of systems, and their ranks; of two the means are those of their difference.
 
     Args:
         errors: human rating minus held-out estimate of rated texts: what estimates alone are
@@ -155,6 +155,9 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
     """
     table = EntryTable.of(field)
     pairs = _with_holm(_pairs(table, field, errors, order))
+    if any(pair.one_sided for pair in pairs):
+        field = by_those_who_count(field, order)
+        table = EntryTable.of(field)
     return _ranked(table, field, errors, order, pairs)
 
 

@@ -26,6 +26,7 @@ from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 NAME = 24  # columns of a terminal
+VISIBLE = 1.01  # times as wide
 MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
 ALLOWED = "for raters who are stricter or milder."
@@ -313,8 +314,15 @@ def made_of(pair: Pair, estimator: str) -> str:
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
-        gain = "no more exact than the ratings alone"
+        gain = f"{'less' if _is_wider(pair) else 'no more'} exact than the ratings alone"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
+
+
+def _is_wider(pair: Pair) -> bool:
+    """Whether the interval is visibly wider than by ratings alone."""
+    low, high = pair.difference.interval
+    least, greatest = pair.powered.alone.interval
+    return high - low > VISIBLE * (greatest - least)
 
 
 def _alone(pairs: Sequence[Pair]) -> str:

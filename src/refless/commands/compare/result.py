@@ -90,7 +90,7 @@ class CompareResult(Result):
         not_drawn: rated outputs without a chance of having been drawn, beside others with one.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
-        compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
+        compared: the outputs with the ratings that count and estimates; first_rows: [n] where each stands in its
             file, or empty.
         percent: whether ratings are passes and fails.
         next_command: the line that chooses what to rate next.
@@ -183,7 +183,8 @@ class CompareResult(Result):
             self.first_rows,
             percent=self.percent,
             scale=self.scale,
-            doubt=all(pair.method == "ratings" for pair in self.comparison.pairs),
+            doubt=True,  # a difference tells nothing of single estimates
+            first="people",
         )
         return replace(brief, outputs=outputs)
 
