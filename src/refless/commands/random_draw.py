@@ -47,6 +47,18 @@ def to_rate(draw: RandomDraw) -> str:
     return f"rate about {first_of(more, NAMED)}, {RANDOM}"
 
 
+def shares_remark(draw: RandomDraw) -> str:
+    """One sentence if no more than another share of each system is rated; else nothing."""
+    shares = [column for column in draw.differing if column.by == "system"]
+    if not draw.wanted or not shares:
+        return ""
+    said = _column(shares[0])
+    return (
+        f"{said[:1].upper()}{said[1:]}; within each, rated outputs look like the others, so "
+        "nothing tells that this biases the difference."
+    )
+
+
 def _column(column: Differing) -> str:
     """`the mean 'judge' is 0.2 for rated rows, 0.6 for the others`."""
     if column.by == "system":

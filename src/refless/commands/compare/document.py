@@ -49,11 +49,14 @@ def assumed(selection: Selection | Literal["textless"]) -> str:
         case "random":
             remedy = called("selection", "unknown")
             return (
-                "This assumes that the rated outputs were drawn at random from all of them. If "
-                f"they were picked otherwise, say so: {remedy}."
+                "This assumes that the rated outputs of each system were drawn at random from all "
+                f"of its own. If they were picked otherwise, say so: {remedy}."
             )
         case "textless":
-            return "This assumes that the rated outputs were drawn at random from all of them."
+            return (
+                "This assumes that the rated outputs of each system were drawn at random from all "
+                "of its own."
+            )
         case "active":
             return "Rated outputs count by the chance with which each was drawn."
         case "unknown":
@@ -314,7 +317,9 @@ def made_of(pair: Pair, estimator: str) -> str:
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
-        gain = f"{'less' if _is_wider(pair) else 'no more'} exact than the ratings alone"
+        gain = (
+            f"{'less' if _is_wider(pair) else 'no more'} exact than the ratings alone"
+        )
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
-from refless.commands.compare.inputs import Inputs, Selection, of_drawn
+from refless.commands.compare.inputs import Inputs, Selection, of_drawn, unlike_shares
 from refless.commands.compare.result import CompareResult
 from refless.commands.populations import Looks
 from refless.commands.warnings import note
@@ -94,6 +94,7 @@ def compared_ratings(
         plan=plan,
         raters=counts_of(rated.ratings) if rated else {},
         agree=agreement_said(rated, Design.of(rated)) if rated else "",
+        unlike=unlike_shares(inputs) if selection == "random" else "",
         not_drawn=n_rated - len(inputs.outputs.place),
         judges={name: _judged(field, column, systems) for name, column in scores},
         signature=signature,

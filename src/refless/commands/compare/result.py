@@ -87,11 +87,12 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         agree: how far raters agree, in a sentence; "" without ratings.
+        unlike: that another share of each system is rated, in a sentence; else "".
         not_drawn: rated outputs without a chance of having been drawn, beside others with one.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
-        compared: the outputs with the ratings that count and estimates; first_rows: [n] where each stands in its
-            file, or empty.
+        compared: the outputs with estimates, and the ratings that count; first_rows: [n] where
+            each stands in its file, or empty.
         percent: whether ratings are passes and fails.
         next_command: the line that chooses what to rate next.
         gated: whether the second system is held against the first, whichever leads.
@@ -114,6 +115,7 @@ class CompareResult(Result):
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
     agree: str = ""
+    unlike: str = ""
     not_drawn: int = 0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gated: bool = False
@@ -140,6 +142,8 @@ class CompareResult(Result):
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
         if self.not_drawn:
             chosen = [of_not_drawn(self.not_drawn)]
+        if self.unlike:
+            chosen = [self.unlike]
         rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
