@@ -2,7 +2,7 @@
 
 from refless.evaluation.random_draw import Differing, RandomDraw
 from refless.registry.plural import counted, first_of
-from refless.report.wording import clipped, labels, percent
+from refless.report.wording import clipped, labels, percent, sentence
 from refless.stats.random_draw import LEVEL
 
 NAMED = 3  # columns in a sentence
@@ -49,12 +49,11 @@ def to_rate(draw: RandomDraw) -> str:
 
 def shares_remark(draw: RandomDraw) -> str:
     """One sentence if no more than another share of each system is rated; else nothing."""
-    shares = [column for column in draw.differing if column.by == "system"]
-    if not draw.wanted or not shares:
+    if not draw.wanted:
         return ""
-    said = _column(shares[0])
+    (shares,) = (column for column in draw.differing if column.by == "system")
     return (
-        f"{said[:1].upper()}{said[1:]}; within each, rated outputs look like the others, so "
+        f"{sentence(_column(shares))}; within each, rated outputs look like the others, so "
         "nothing tells that this biases the difference."
     )
 

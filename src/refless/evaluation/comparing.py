@@ -153,12 +153,9 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
             judged by.
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
-    table = EntryTable.of(field)
-    pairs = _with_holm(_pairs(table, field, errors, order))
-    if any(pair.one_sided for pair in pairs):
-        field = by_those_who_count(field, order)
-        table = EntryTable.of(field)
-    return _ranked(table, field, errors, order, pairs)
+    pairs = _with_holm(_pairs(EntryTable.of(field), field, errors, order))
+    counting = by_those_who_count(field, order)
+    return _ranked(EntryTable.of(counting), counting, errors, order, pairs)
 
 
 def compared_by(

@@ -37,6 +37,7 @@ SAME_RATERS = (
 OLD = frozenset(  # words in names of versions that are compared with
     {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
 )
+ASSUMED = "This assumes that each system's rated outputs were drawn at random from all of its own."
 MISJUDGED = (
     "The interval includes the error of estimates for whole systems, as far as the rated "
     "texts show it."
@@ -48,15 +49,9 @@ def assumed(selection: Selection | Literal["textless"]) -> str:
     match selection:
         case "random":
             remedy = called("selection", "unknown")
-            return (
-                "This assumes that the rated outputs of each system were drawn at random from all "
-                f"of its own. If they were picked otherwise, say so: {remedy}."
-            )
+            return f"{ASSUMED} If they were picked otherwise, say so: {remedy}."
         case "textless":
-            return (
-                "This assumes that the rated outputs of each system were drawn at random from all "
-                "of its own."
-            )
+            return ASSUMED
         case "active":
             return "Rated outputs count by the chance with which each was drawn."
         case "unknown":
@@ -317,17 +312,9 @@ def made_of(pair: Pair, estimator: str) -> str:
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
-        gain = (
-            f"{'less' if _is_wider(pair) else 'no more'} exact than the ratings alone"
-        )
+        wider = pair.difference.error > VISIBLE * pair.powered.alone.error
+        gain = f"{'less' if wider else 'no more'} exact than the ratings alone"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
-
-
-def _is_wider(pair: Pair) -> bool:
-    """Whether the interval is visibly wider than by ratings alone."""
-    low, high = pair.difference.interval
-    least, greatest = pair.powered.alone.interval
-    return high - low > VISIBLE * (greatest - least)
 
 
 def _alone(pairs: Sequence[Pair]) -> str:

@@ -132,8 +132,8 @@ def unlike_shares(inputs: Inputs) -> str:
     """A sentence if another share of each of two systems is rated, and that is all; else ""."""
     if len({*inputs.systems}) != 2:
         return ""
-    grouped = bool(inputs.outputs.group)
-    return shares_remark(_draw(inputs, grouped=grouped, by_system=False))
+    draw = _draw(inputs, grouped=bool(inputs.outputs.group), by_system=False)
+    return shares_remark(draw)
 
 
 def _draw(inputs: Inputs, *, grouped: bool, by_system: bool) -> RandomDraw:

@@ -24,6 +24,7 @@ from refless.commands.compare.document import (
     rests_on,
     speaks_for_unrated,
     systems_section,
+    turned,
 )
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
@@ -95,6 +96,7 @@ class CompareResult(Result):
             each stands in its file, or empty.
         percent: whether ratings are passes and fails.
         next_command: the line that chooses what to rate next.
+        gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
     """
 
@@ -118,7 +120,15 @@ class CompareResult(Result):
     unlike: str = ""
     not_drawn: int = 0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    gate_command: str = ""
     gated: bool = False
+
+    @property
+    def better(self) -> str:
+        """The one of two systems that ratings show to be better; "" if none is."""
+        pair, *others = self.comparison.pairs
+        is_told = pair.shown and pair.method != "estimates" and not others
+        return turned(pair).second if is_told else ""
 
     def claim(self, goal: str = "") -> Claim:
         """The claim of these ratings, for the goal that ends their study."""
@@ -169,6 +179,10 @@ class CompareResult(Result):
             sections.reverse()
         sections += judges_section(pairs, self.judges)
         card = self.card()
+        if self.gate_command:
+            better = f"take {self.better}. With the next version beside it"
+            advice = f"{better}, this holds that one to {self.better}:"
+            card = replace(card, advice=advice, command=self.gate_command)
         return Document(
             title=card.topic,
             cards=(card,),
