@@ -245,7 +245,7 @@ def test_selection() -> None:
     rows = partly(outputs(), 30)
     unknown = compared(rows, selection="unknown")
     assert unknown.comparison.pairs[0].method == "estimates"
-    assert (unknown.comparison.pairs[0].shown, unknown.card().state) == (True, "open")
+    assert (unknown.comparison.pairs[0].shown, unknown.card().state) == (True, "with")
     few = compared(partly(outputs(), 5), selection="unknown")
     assert "Not known: only estimates could tell" in " ".join(str(few).split())
     assert "no rating of these outputs" not in " ".join(str(unknown).split())

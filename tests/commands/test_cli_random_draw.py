@@ -125,12 +125,14 @@ def test_random_labels_are_no_matter(command: str, tmp_path: Path) -> None:
 
 
 def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
-    """Its means are about all rows; what compare says is about each system, so it says nothing."""
+    """Its means are about all rows; compare tells the shares, and no bias."""
     rows = rated_if(rows_of(), lambda i, row: row["system"] == "a" or i % 10 == 1)
     path = written(tmp_path / "rows.csv", rows)
     notes = noted("judge", path)
     assert "of 'a' 100 % are rated, of 'b' 20 %. Agreement" in notes
     assert LOOKS not in noted("compare", path)
+    answer = run("compare", path, *SCORED, *NEIGHBORS).line
+    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each, rated" in answer
     even = "rate about 64 more of 'b', drawn at random"
     assert even in notes
     for words in ((), ("--pass", "4", "--at-most-wrong", "0.1")):

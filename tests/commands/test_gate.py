@@ -42,19 +42,29 @@ def test_three_verdicts(name: str) -> None:
     failed = refless.gate(rows, baseline="v2")
     assert (failed.exit_status, failed.candidate) == (3, "v1")
     unit = " points" if name == "rating" else ""
-    said = f"Gate failed: v1 is worse than v2: {name} -0.100 [-0.197, -0.003]{unit}."
+    numbers = "score -0.100 [-0.197, -0.003]"
+    if unit:
+        numbers = "v1 is rated 0.10 points lower (95 % interval 0.003 to 0.197)"
+    said = f"Gate failed: v1 is worse than v2: {numbers}."
     assert failed.sentence == said
-    assert str(failed).startswith(said)
+    assert " ".join(str(failed).split()).startswith(said)
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
         "Gate undecided: it cannot be told yet whether v1 is worse than v2 by "
-        f"more than 0.1{unit}: {name} -0.100"
+        f"more than 0.1{unit}: {numbers.partition('0 ')[0]}"
     )
     close = refless.gate(rows, baseline="v2", margin=0.2)
     assert (close.exit_status, close.card().unfit) == (0, "a claim that v1 is better.")
     surely = refless.gate(rows, baseline="v1", margin=0.2)
     assert "claim" not in surely.card().unfit
+
+
+def test_the_better_version_has_its_gate() -> None:
+    """The whole line that holds the next version to it; none where neither is better."""
+    line = "refless.gate(rows, baseline='v2')"
+    assert line in str(refless.compare(judged([0.3, -0.1] * 10)))
+    assert line not in str(refless.compare(judged([0.3, -0.3] * 10)))
 
 
 def test_what_would_decide() -> None:
@@ -118,6 +128,8 @@ def test_false_alarms() -> None:
     ]
     assert shares[0] == pytest.approx(0.025, abs=0.025)
     assert shares[1] == 0
+    wide = str(refless.gate(rows, baseline="v1", margin=5.0))
+    assert "would fail in 0 %, and pass in 100 %, of" in " ".join(wide.split())
     any_look = refless.gate(rows, baseline="v1", looks="any", scale=(-5, 10))
     assert math.isnan(any_look.false_alarms)
     assert any_look.to_dict()["false_alarms"] is None

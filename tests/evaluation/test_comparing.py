@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from numpy.random import default_rng
 
 from refless.commands.compare.card import of_one_sided
-from refless.commands.compare.document import of_pair
+from refless.commands.compare.document import made_of, of_pair
 from refless.data.design import Design
 from refless.data.records import Outputs, Residuals
 from refless.evaluation.comparing import Comparison, Pair, compared
@@ -72,11 +73,27 @@ def test_raters_of_one_system_are_no_difference() -> None:
     )
     nothing = Residuals(values=np.zeros(0))
     field = field_of(human, raters=raters, scale=(1.0, 5.0))
-    pair = compared(field, nothing, ["a", "b"]).pairs[0]
+    comparison = compared(field, nothing, ["a", "b"])
+    pair = comparison.pairs[0]
     assert (pair.difference.value, pair.both_rated) == (0.0, 9)
+    assert {one.name: (one.mean.value, one.rated) for one in comparison.standings} == {
+        "a": (3.0, 9),
+        "b": (3.0, 19),
+    }
     assert pair.one_sided == {"me": "a"}
     assert of_pair(pair).startswith("No difference between a and b is shown")
     assert of_one_sided([pair])[0].startswith("'me' rated only a: ")
+
+
+def test_estimates_that_make_it_wider_are_less_exact() -> None:
+    """It is said by the intervals on the page: of ratings alone, and of the answer."""
+    rng = default_rng(2)
+    pair = pair_of(rng.normal(3, 1, 40), rng.normal(3, 1, 40), 20)
+    alone = pair.powered.alone
+    for times, said in ((1.0, "no more exact than"), (1.1, "less exact than")):
+        answer = replace(alone, error=times * alone.error)
+        both = replace(pair, method="ratings and estimates", difference=answer)
+        assert said in made_of(both, "estimates")
 
 
 def test_promises_are_kept() -> None:

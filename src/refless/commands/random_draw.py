@@ -2,7 +2,7 @@
 
 from refless.evaluation.random_draw import Differing, RandomDraw
 from refless.registry.plural import counted, first_of
-from refless.report.wording import clipped, labels, percent
+from refless.report.wording import clipped, labels, percent, sentence
 from refless.stats.random_draw import LEVEL
 
 NAMED = 3  # columns in a sentence
@@ -45,6 +45,17 @@ def to_rate(draw: RandomDraw) -> str:
         return f"rate rows that are {RANDOM} from all"
     more = [f"{n} more of '{clipped(name)}'" for name, n in draw.wanted.items()]
     return f"rate about {first_of(more, NAMED)}, {RANDOM}"
+
+
+def shares_remark(draw: RandomDraw) -> str:
+    """One sentence if no more than another share of each system is rated; else nothing."""
+    if not draw.wanted:
+        return ""
+    (shares,) = (column for column in draw.differing if column.by == "system")
+    return (
+        f"{sentence(_column(shares))}; within each, rated outputs look like the others, so "
+        "nothing tells that this biases the difference."
+    )
 
 
 def _column(column: Differing) -> str:

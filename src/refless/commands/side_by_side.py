@@ -24,6 +24,7 @@ def side_by_side(
     percent: bool,
     doubt: bool,
     scale: Scale | None = None,
+    first: str = "",
     why: Strings = (),
 ) -> SideBySide | None:
     """The outputs, an item a row and a system a column; of many systems an output a row.
@@ -34,7 +35,7 @@ def side_by_side(
         texts: the outputs.
         people, estimates: [n] in the raters' units, NaN where there is none.
         first_rows: [n] where each stands in its file; empty if several files have them.
-        percent, doubt: as in `SideBySide`.
+        percent, doubt, first: as in `SideBySide`.
         scale: of the ratings, or None.
         why: [n] what the judge said of each, or ().
     """
@@ -76,6 +77,7 @@ def side_by_side(
         items=tuple(map(names.__getitem__, rows)),
         answers=tuple(tuple(map(answers.get, systems)) for answers in rows.values()),
         doubt=doubt,
+        first=first,
     )
 
 

@@ -15,7 +15,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
-from refless.evaluation.one_sided import by_raters_of_both
+from refless.evaluation.one_sided import by_raters_of_both, by_those_who_count
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import (
     PlannedLook,
@@ -146,16 +146,16 @@ class Comparison:
 
 
 def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Comparison:
-    """Every pair of systems, and their ranks.
+    """Every pair of systems, and their ranks; of two the means are those of their difference.
 
     Args:
         errors: human rating minus held-out estimate of rated texts: what estimates alone are
             judged by.
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
-    table = EntryTable.of(field)
-    pairs = _with_holm(_pairs(table, field, errors, order))
-    return _ranked(table, field, errors, order, pairs)
+    pairs = _with_holm(_pairs(EntryTable.of(field), field, errors, order))
+    counting = by_those_who_count(field, order)
+    return _ranked(EntryTable.of(counting), counting, errors, order, pairs)
 
 
 def compared_by(

@@ -1,5 +1,6 @@
 """Raters who rated one of two systems only: their strictness would pass for a difference."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +37,13 @@ def by_raters_of_both(
     sides = counts.argmax(axis=0)
     said = {raters.names[k]: names[sides[k]] for k in np.flatnonzero(one_sided)}
     return _without(field, raters, kept), said
+
+
+def by_those_who_count(field: Field, systems: Sequence[str]) -> Field:
+    """The outputs by the ratings that count in the difference of two systems; of more by all."""
+    if len(systems) != 2:
+        return field
+    return by_raters_of_both(field, (systems[0], systems[1]))[0]
 
 
 def _without(field: Field, raters: Raters, kept: BoolArray) -> Field:

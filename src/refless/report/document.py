@@ -143,7 +143,8 @@ class SideBySide:
         apart: from where on judge and people are far apart, 0 in other units.
         percent: whether ratings are passes.
         items: name or source of each item; answers: [n][system], None where it has none.
-        doubt: whether estimates are not shown to help.
+        doubt: whether estimates are not shown to help on single outputs.
+        first: the order at first, by its name in the template; "" for the first that there is.
     """
 
     systems: tuple[str, ...]
@@ -153,6 +154,7 @@ class SideBySide:
     items: tuple[str, ...]
     answers: tuple[tuple[OutputShown | None, ...], ...]
     doubt: bool
+    first: str = ""
 
     def has(self, number: str) -> bool:
         """Whether any output has a number: people, judge or estimate."""

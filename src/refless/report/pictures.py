@@ -41,6 +41,7 @@ def difference_picture(
     state: str,
     unit: str,
     bar: float = 0.0,
+    more: int = 0,
 ) -> Figure:
     """The mean difference with its interval above, and the difference of each item below.
 
@@ -50,11 +51,15 @@ def difference_picture(
         differences: of the items that are rated for both.
         state: of the card; unit: of the axis.
         bar: the least difference that passes a gate.
+        more: items that are rated for one version, whose ratings the mean difference has too.
     """
     old, new = _short(names)
     top = _around_zero([value, *interval, bar], "")
     below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
     ends = f"from {number(interval[0])} to {number(interval[1])}"
+    also = ""
+    if more:
+        also = f" The bar also uses {counted(more, 'item')} rated for one version."
     allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(
         top,
@@ -70,8 +75,8 @@ def difference_picture(
         bar=bar,
         label=f"{new} minus {old}: {number(value)}, 95 % interval {ends}",
         caption=f"{allowed}Bar: where the average difference lies, with 95 % confidence. Below, "
-        f"on a scale of its own: {counted(len(differences), 'item')} of both, {new} better to the "
-        "right.",
+        f"on a scale of its own: {counted(len(differences), 'item')} rated for both, {new} better "
+        f"to the right.{also}",
     )
 
 

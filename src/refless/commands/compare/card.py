@@ -111,7 +111,7 @@ def _advice(pair: Pair, *, more_items: bool) -> str:
     if pair.difference.untold == "raters are apart":
         return "have the same people rate both."
     if not _is_all_rated(pair):
-        beside = "; all of these will hardly do" if more_items else ""
+        beside = "; even ratings of all would hardly decide it" if more_items else ""
         return f"rate more of the items, drawn at random{beside}."
     return "all items are rated: it takes answers to more items."
 
@@ -152,6 +152,7 @@ def _picture(pair: Pair, field: Field, units: RatingUnits, state: State) -> Figu
         [factor * value for value in values],
         state=state,
         unit=units.name,
+        more=pair.one_rated,
     )
 
 

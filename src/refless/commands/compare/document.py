@@ -26,6 +26,7 @@ from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 NAME = 24  # columns of a terminal
+VISIBLE = 1.01  # times as wide
 MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
 ALLOWED = "for raters who are stricter or milder."
@@ -36,6 +37,7 @@ SAME_RATERS = (
 OLD = frozenset(  # words in names of versions that are compared with
     {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
 )
+ASSUMED = "This assumes that each system's rated outputs were drawn at random from all of its own."
 MISJUDGED = (
     "The interval includes the error of estimates for whole systems, as far as the rated "
     "texts show it."
@@ -47,12 +49,9 @@ def assumed(selection: Selection | Literal["textless"]) -> str:
     match selection:
         case "random":
             remedy = called("selection", "unknown")
-            return (
-                "This assumes that the rated outputs were drawn at random from all of them. If "
-                f"they were picked otherwise, say so: {remedy}."
-            )
+            return f"{ASSUMED} If they were picked otherwise, say so: {remedy}."
         case "textless":
-            return "This assumes that the rated outputs were drawn at random from all of them."
+            return ASSUMED
         case "active":
             return "Rated outputs count by the chance with which each was drawn."
         case "unknown":
@@ -313,7 +312,8 @@ def made_of(pair: Pair, estimator: str) -> str:
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
-        gain = "no more exact than the ratings alone"
+        wider = pair.difference.error > VISIBLE * pair.powered.alone.error
+        gain = f"{'less' if wider else 'no more'} exact than the ratings alone"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 

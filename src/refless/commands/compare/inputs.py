@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows
-from refless.commands.random_draw import draw_remark
+from refless.commands.random_draw import draw_remark, shares_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
@@ -25,7 +25,7 @@ from refless.data.records import RatedPool, picked
 from refless.data.tables.partly_rated import PartlyRated, read_partly, with_ratings
 from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
-from refless.evaluation.random_draw import random_draw
+from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -123,21 +123,35 @@ def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
     outputs = inputs.outputs
     if not np.isnan(outputs.probability).all():
         return True
+    draw = _draw(inputs, grouped=group is not None, by_system=True)
+    note(draw_remark(draw, then))
+    return not draw.by_content
+
+
+def unlike_shares(inputs: Inputs) -> str:
+    """A sentence if another share of each of two systems is rated, and that is all; else ""."""
+    if len({*inputs.systems}) != 2:
+        return ""
+    draw = _draw(inputs, grouped=bool(inputs.outputs.group), by_system=False)
+    return shares_remark(draw)
+
+
+def _draw(inputs: Inputs, *, grouped: bool, by_system: bool) -> RandomDraw:
+    """Whether the rated outputs look drawn at random, by all that is known of the outputs."""
+    outputs = inputs.outputs
     texts = outputs.texts
     rated = outputs.place
     unrated = np.setdiff1d(np.arange(len(texts)), rated)
-    labels = inputs.labels if group is not None else ()
+    labels = inputs.labels if grouped else ()
     rows = outputs.first_rows
     first_rows = (rows[rated], rows[unrated]) if len(rows) else None
-    draw = random_draw(
+    return random_draw(
         texts.take(rated),
         texts.take(unrated),
         first_rows,
-        by_system=True,
+        by_system=by_system,
         labels=(picked(labels, rated), picked(labels, unrated)),
     )
-    note(draw_remark(draw, then))
-    return not draw.by_content
 
 
 def _note_shared(outputs: PartlyRated, pool: RatedPool, shared: int) -> None:

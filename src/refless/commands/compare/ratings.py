@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
-from refless.commands.compare.inputs import Inputs, Selection, of_drawn
+from refless.commands.compare.inputs import Inputs, Selection, of_drawn, unlike_shares
 from refless.commands.compare.result import CompareResult
 from refless.commands.populations import Looks
 from refless.commands.warnings import note
@@ -17,6 +17,7 @@ from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
+from refless.evaluation.one_sided import by_those_who_count
 from refless.evaluation.rater_agreement import agreement_said
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature, digest_of
@@ -64,6 +65,7 @@ def compared_ratings(
         plan=plan,
     )
     comparison = compared(field, errors, systems)
+    counting = by_those_who_count(field, systems)
     rated = inputs.outputs.pool
     scores = zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
     signature = _signature(inputs, learner, selection, seed)
@@ -76,9 +78,9 @@ def compared_ratings(
     if margin:
         signature = signature.plus(margin=margin)
     return CompareResult(
-        fields={"rating": field},
+        fields={"rating": counting},
         comparison=comparison,
-        compared=field,
+        compared=counting,
         first_rows=inputs.outputs.first_rows,
         percent=inputs.pool.of_verdicts,
         next_command=next_command,
@@ -92,6 +94,7 @@ def compared_ratings(
         plan=plan,
         raters=counts_of(rated.ratings) if rated else {},
         agree=agreement_said(rated, Design.of(rated)) if rated else "",
+        unlike=unlike_shares(inputs) if selection == "random" else "",
         not_drawn=n_rated - len(inputs.outputs.place),
         judges={name: _judged(field, column, systems) for name, column in scores},
         signature=signature,

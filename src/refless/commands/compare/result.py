@@ -24,6 +24,7 @@ from refless.commands.compare.document import (
     rests_on,
     speaks_for_unrated,
     systems_section,
+    turned,
 )
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
@@ -87,13 +88,15 @@ class CompareResult(Result):
         margin: difference that is small enough, with planned looks; plan: of these looks.
         raters: ratings of the outputs compared, by rater.
         agree: how far raters agree, in a sentence; "" without ratings.
+        unlike: that another share of each system is rated, in a sentence; else "".
         not_drawn: rated outputs without a chance of having been drawn, beside others with one.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         fields: the entries compared, by the name of their numbers.
-        compared: the outputs with ratings and estimates; first_rows: [n] where each stands in its
-            file, or empty.
+        compared: the outputs with estimates, and the ratings that count; first_rows: [n] where
+            each stands in its file, or empty.
         percent: whether ratings are passes and fails.
         next_command: the line that chooses what to rate next.
+        gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
     """
 
@@ -114,9 +117,18 @@ class CompareResult(Result):
     plan: LookPlan | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
     agree: str = ""
+    unlike: str = ""
     not_drawn: int = 0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    gate_command: str = ""
     gated: bool = False
+
+    @property
+    def better(self) -> str:
+        """The one of two systems that ratings show to be better; "" if none is."""
+        pair, *others = self.comparison.pairs
+        is_told = pair.shown and pair.method != "estimates" and not others
+        return turned(pair).second if is_told else ""
 
     def claim(self, goal: str = "") -> Claim:
         """The claim of these ratings, for the goal that ends their study."""
@@ -140,6 +152,8 @@ class CompareResult(Result):
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
         if self.not_drawn:
             chosen = [of_not_drawn(self.not_drawn)]
+        if self.unlike:
+            chosen = [self.unlike]
         rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
@@ -165,6 +179,10 @@ class CompareResult(Result):
             sections.reverse()
         sections += judges_section(pairs, self.judges)
         card = self.card()
+        if self.gate_command:
+            better = f"take {self.better}. With the next version beside it"
+            advice = f"{better}, this holds that one to {self.better}:"
+            card = replace(card, advice=advice, command=self.gate_command)
         return Document(
             title=card.topic,
             cards=(card,),
@@ -183,7 +201,8 @@ class CompareResult(Result):
             self.first_rows,
             percent=self.percent,
             scale=self.scale,
-            doubt=all(pair.method == "ratings" for pair in self.comparison.pairs),
+            doubt=True,  # a difference tells nothing of single estimates
+            first="people",
         )
         return replace(brief, outputs=outputs)
 

@@ -1,6 +1,7 @@
 """compare: which system is better, how sure, and how many ratings would settle it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from refless.commands import function_of
@@ -153,7 +154,7 @@ def compare(
         return compared_choices(inputs.pool, systems, controls)
     check_asked(CompareResult, "ratings of texts")
     _check_ratings(controls)
-    return compared_ratings(
+    result = compared_ratings(
         inputs,
         learner,
         systems,
@@ -166,6 +167,16 @@ def compare(
         seed=seed,
         next_command=next_command,
     )
+    return replace(result, gate_command=_holding(result.better))
+
+
+def _holding(better: str) -> str:
+    """The line that holds the next version in the same files to the better one; "" if none is."""
+    if not better:
+        return ""
+    changed = {"baseline": better, "looks": None, "margin": None}
+    values = {**this_call().values, **changed}
+    return Call("gate", parameters_of(function_of("gate")), values).said()
 
 
 def _choosing(goal: str) -> str:

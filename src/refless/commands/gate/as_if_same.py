@@ -17,27 +17,32 @@ from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 
 DRAWS = 200
+NOT_TOLD = (math.nan, math.nan)
 
 
-def false_alarms(
+def verdicts_if_same(
     compared: CompareResult | WinsResult | ScoresResult,
     systems: Sequence[str],
     margin: float,
-) -> float:
-    """The share of draws in which the gate would fail if both systems were the same.
+) -> tuple[float, float]:
+    """The shares of draws in which the gate would fail, and pass, if both systems were the same.
 
     NaN where labels cannot be dealt anew: of choices, of estimates alone, of items that are not
     known, and of an answer that holds at any look.
     """
     if isinstance(compared, WinsResult):
-        return math.nan
+        return NOT_TOLD
     fields = compared.fields
     for field in fields.values():
         if field.reach or not field.design.paired or not field.drawn:
-            return math.nan
+            return NOT_TOLD
     bars = [-margin] * len(fields)
-    failing = [any(is_worse(draw, bars)) for draw in swapped_answers(fields, systems)]
-    return sum(failing) / len(failing)
+    draws = [*swapped_answers(fields, systems)]
+    failing = sum(any(is_worse(draw, bars)) for draw in draws)
+    passing = sum(
+        all(answer.interval[0] >= -margin for answer in draw) for draw in draws
+    )
+    return failing / DRAWS, passing / DRAWS
 
 
 def swapped_answers(

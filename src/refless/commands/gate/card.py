@@ -73,4 +73,5 @@ def picture_of(
         state=state,
         unit=units.name,
         bar=-factor * margin,
+        more=pair.one_rated,
     )

@@ -76,6 +76,7 @@ class GateResult(Result):
     Attributes:
         compared: the comparison behind it.
         baseline, candidate, margin, false_alarms: as in `GatedRecord`.
+        passes: share of draws in which it would pass with nothing changed; NaN likewise.
         measures: one of ratings or choices, one of each column of scores.
         gate: its verdict (passed, failed, undecided) and its reason.
     """
@@ -87,6 +88,7 @@ class GateResult(Result):
     margin: float
     measures: tuple[GateMeasure, ...]
     false_alarms: float
+    passes: float
 
     @property
     def further(self) -> Further:
@@ -159,9 +161,11 @@ class GateResult(Result):
     def _alarms(self) -> tuple[str, ...]:
         if self.false_alarms != self.false_alarms:
             return ()
-        share = percent(self.false_alarms)
-        draws = f"{share} of {DRAWS} draws that swap both systems' answers at random"
-        return (f"With nothing changed this gate would fail in {draws} (an A/A test).",)
+        shares = (
+            f"fail in {percent(self.false_alarms)}, and pass in {percent(self.passes)}"
+        )
+        draws = f"{DRAWS} draws that swap both systems' answers at random (an A/A test)"
+        return (f"With nothing changed this gate would {shares}, of {draws}.",)
 
     def _json(self) -> Record:
         measures = tuple(

@@ -11,7 +11,7 @@ from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
-from refless.commands.gate.as_if_same import false_alarms
+from refless.commands.gate.as_if_same import verdicts_if_same
 from refless.commands.gate.measures import measures_of
 from refless.commands.gate.result import GateResult
 from refless.commands.gate.verdict import decided_by
@@ -145,6 +145,7 @@ def gate(
     if not isinstance(compared, WinsResult):
         compared = replace(compared, gated=True)
     measures = measures_of(compared, margin)
+    false_alarms, passes = verdicts_if_same(compared, systems, margin)
     record = decided_by(measures, systems, margin)
     note(record.reason)
     if workflow:
@@ -155,7 +156,8 @@ def gate(
         candidate=systems[1],
         margin=margin,
         measures=measures,
-        false_alarms=false_alarms(compared, systems, margin),
+        false_alarms=false_alarms,
+        passes=passes,
         gate=record,
         signature=compared.signature.plus(margin=margin),
     )

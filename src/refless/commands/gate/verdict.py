@@ -8,6 +8,7 @@ import numpy as np
 from refless.commands.gate.measures import GateMeasure
 from refless.evaluation.comparing import SURE
 from refless.report.result import GateRecord
+from refless.report.units import RatingUnits
 from refless.report.wording import labels
 from refless.stats.answers import Answer
 from refless.stats.corrections import holm
@@ -41,24 +42,31 @@ def decided_by(
     )
     if any(worse):
         failing = [measure for measure, bad in zip(measures, worse, strict=True) if bad]
-        why = f"{new} is worse than {old}{by}: {_listed(failing)}"
+        why = f"{new} is worse than {old}{by}: {_listed(failing, new)}"
         return GateRecord.of("failed", why)
     untold = [
         measure for measure in measures if not measure.answer.interval[0] >= measure.bar
     ]
     if untold:
-        why = f"it cannot be told yet whether {new} is worse than {old}{by}: {_listed(untold)}"
+        numbers = _listed(untold, new)
+        why = f"it cannot be told yet whether {new} is worse than {old}{by}: {numbers}"
         return GateRecord.of("undecided", why)
-    why = f"{new} is not worse than {old}{by}: {_listed(measures)}"
+    why = f"{new} is not worse than {old}{by}: {_listed(measures, new)}"
     return GateRecord.of("passed", why)
 
 
-def _listed(measures: Sequence[GateMeasure]) -> str:
-    """The measures with their numbers, or why they have no interval."""
-    return ", ".join(map(_said, measures))
+def _listed(measures: Sequence[GateMeasure], new: str) -> str:
+    """The measures of the new system with their numbers, or why they have no interval."""
+    return ", ".join(_said(measure, new) for measure in measures)
 
 
-def _said(measure: GateMeasure) -> str:
+def _said(measure: GateMeasure, new: str) -> str:
+    value = measure.answer.value
+    if not measure.why and measure.unit == "points":
+        units = RatingUnits(percent=False)
+        side = "higher" if value >= 0 else "lower"
+        ends = units.ends(measure.answer.interval, "to")
+        return f"{new} is rated {units.size(value)} {side} (95 % interval {ends})"
     if not measure.why:
         return measure.said
     if math.isnan(measure.answer.value):
