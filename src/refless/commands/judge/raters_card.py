@@ -31,6 +31,10 @@ LEADS: dict[State, str] = {
     "no": "Only weakly",
     "open": "Perhaps",
 }
+OF_LUCK: dict[State, str] = {
+    "no": "Not shown to be better than luck",
+    "open": "Not known yet",
+}
 LABELS: dict[State, str] = {
     "yes": "Yes",
     "no": "No, only weakly",
@@ -58,17 +62,22 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
     alpha = agreement.alpha_ordinal
     state = reaches(alpha.interval, TENTATIVE)
     bars = _bars(ratings)
+    label = LABELS[state]
+    unfit = UNFIT[state]
+    if state == "no" and alpha.interval[0] <= 0:
+        label = "No, not shown"
+        unfit = "trust in these ratings, or in their means."
     return Card(
         topic="your raters",
         question="Do the people who rate agree?",
         state=state,
-        label=LABELS[state],
+        label=label,
         answer=_answer(alpha, state, bars),
         rests=f"{_rests(agreement)} {apart}".rstrip(),
         further=if_steady(
             alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
         ),
-        unfit=UNFIT[state],
+        unfit=unfit,
         advice=ADVICE[state],
         figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),
     )
@@ -82,6 +91,8 @@ def _answer(alpha: Estimate, state: State, bars: list[Bar]) -> str:
     alike = bars[0]
     apart = "the same" if alike.name == SAME else f"{alike.name} apart"
     lead = "They agree well" if low >= RELIABLE else LEADS[state]
+    if low <= 0:
+        lead = OF_LUCK[state]
     luck = f"luck gives {percent(alike.chance)}"
     return (
         f"{lead}: two ratings of a text are {apart} in {percent(alike.share)}, {luck}."
@@ -98,7 +109,7 @@ def _rests(agreement: RaterAgreement) -> str:
         needed = f"{TENTATIVE:g} is needed for tentative conclusions"
         rests += f": alpha {number(alpha.value, 2)} ({ends}), where {needed}"
     mean = agreement.icc_mean.value
-    if mean == mean:
+    if mean == mean and low > 0:
         reliability = number(mean, 2)
         rests += (
             f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
