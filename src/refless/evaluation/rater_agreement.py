@@ -107,7 +107,7 @@ def agreement_said(pool: RatedPool, design: Design) -> str:
     cells = _cells(pool, design)
     n = len(np.unique(cells.text))
     if not n:
-        return UNKNOWN.format(one_rating(named=bool(pool.ratings.annotators)))
+        return UNKNOWN.format(one_rating(pool.ratings.annotators))
     estimate = _estimate(cells, partial(_alpha, cells, "ordinal"), n)
     low, high = estimate.interval
     if low != low:
@@ -115,8 +115,8 @@ def agreement_said(pool: RatedPool, design: Design) -> str:
     state = reaches((low, high), TENTATIVE)
     agree = AGREE[state]
     if low <= 0 and state == "open":
-        few = f"several people rated {counted(n, 'text')}, too few to tell"
-        return f"Not known yet whether raters agree: {few}."
+        rated = f"several people rated {counted(n, 'text')}"
+        return f"Not known yet whether raters agree: {rated}, too few to tell."
     if low <= 0:
         agree = "Raters are not shown to agree better than luck"
     ends = f"{number(low, 2)} to {number(high, 2)}"

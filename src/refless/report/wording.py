@@ -100,13 +100,13 @@ def with_intervals(
     return tuple(with_interval(value, ends, among=column) for value, ends in pairs)
 
 
-def one_rating(*, named: bool) -> str:
+def one_rating(raters: Sequence[str]) -> str:
     """The reason why nobody knows if raters agree, if each output has one rating.
 
     Args:
-        named: whether it is known who rated.
+        raters: their names, if they are known.
     """
-    if named:
+    if raters:
         return "one person rated each output"
     return "each output has one rating, by nobody named"
 

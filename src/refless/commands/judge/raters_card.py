@@ -37,12 +37,12 @@ OF_LUCK: dict[State, str] = {
 }
 LABELS: dict[State, str] = {
     "yes": "Yes",
-    "no": "No, only weakly",
+    "no": "No",
     "open": "Cannot be told yet",
 }
 UNFIT: dict[State, str] = {
     "yes": "a claim that they are right: people may err together.",
-    "no": "trust in single ratings: average several of each text.",
+    "no": "trust in single ratings.",
     "open": "a claim that they agree, or that they do not.",
 }
 ADVICE: dict[State, str] = {
@@ -62,22 +62,17 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
     alpha = agreement.alpha_ordinal
     state = reaches(alpha.interval, TENTATIVE)
     bars = _bars(ratings)
-    label = LABELS[state]
-    unfit = UNFIT[state]
-    if state == "no" and alpha.interval[0] <= 0:
-        label = "No, not shown"
-        unfit = "trust in these ratings, or in their means."
     return Card(
         topic="your raters",
         question="Do the people who rate agree?",
         state=state,
-        label=label,
+        label=LABELS[state],
         answer=_answer(alpha, state, bars),
         rests=f"{_rests(agreement)} {apart}".rstrip(),
         further=if_steady(
             alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
         ),
-        unfit=unfit,
+        unfit=UNFIT[state],
         advice=ADVICE[state],
         figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),
     )

@@ -19,8 +19,7 @@ def do_raters_agree(asked: Asked) -> list[Card]:
     if pool is None or asked.of_choices:
         return []
     if not pool.has_several_ratings:
-        named = bool(pool.ratings.annotators)
-        alone = f"nobody knows: {one_rating(named=named)}"
+        alone = f"nobody knows: {one_rating(pool.ratings.annotators)}"
         remedy = "have a second person rate some of them; 'refless rate' asks both."
         return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
     return [answered(TOPIC, QUESTION, partial(_card, asked))]

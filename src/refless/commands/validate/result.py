@@ -163,8 +163,7 @@ class ValidateResult(Result):
         told = ~np.isnan(values)
         agree = SEVERAL
         if not pool.has_several_ratings:
-            named = bool(pool.ratings.annotators)
-            agree = UNKNOWN.format(one_rating(named=named))
+            agree = UNKNOWN.format(one_rating(pool.ratings.annotators))
         if are_narrow(self.validation):
             agree = f"{FIXED.format(estimator_name(self.signature))} {agree}"
         return card_of(
