@@ -764,10 +764,10 @@ def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
     assert found["kappa"] == measures_of(table(tmp_path / "one.csv", passed()))["kappa"]
     assert found["mae"] is not None
     two = ("--column", "rating=rater_a", "--column", "rating=rater_c")
-    assert (
-        "texts, on which annotators are split evenly, pass; --pass 0.51"
-        in said(path, "judge", *two)[1]
-    )
+    card, notes = said(path, "judge", *two)
+    assert "texts, on which annotators are split evenly, pass; --pass 0.51" in notes
+    strict = measures_of(path, *two, "--pass", "0.51")["kappa"]
+    assert f"with --pass 0.51 they fail, and kappa is {strict:.3f}" in card
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "6")])

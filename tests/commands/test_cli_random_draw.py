@@ -137,7 +137,15 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     assert even in notes
     for words in ((), ("--pass", "4", "--at-most-wrong", "0.1")):
         page = run("judge", path, *SCORED, *words).line
-        assert f"Do now: {even}, and ask again. More ratings: needed" in page
+        assert f"Do now: {even}" in page
+        assert "More ratings: needed, drawn at random" in page
+    named = run("judge", path, *SCORED, "--column", "system=system").line
+    assert "0.6 is met; what lacks is a limit on errors." in named
+    assert "--pass X --at-most-wrong 0.1" in named
+    drawing = (
+        f"refless next {path} --goal mean -n 64 --column system=system --where system=b"
+    )
+    assert drawing in named
 
 
 def test_a_judge_that_agrees_has_the_whole_next_command(tmp_path: Path) -> None:

@@ -189,7 +189,9 @@ def test_a_kind_judge_may_not_decide() -> None:
 
 def test_raters_agree_or_one_is_alone() -> None:
     """One rater tells nothing; three who agree by and large are weighed by alpha."""
-    assert "one person" in answers(two_versions(20))["your raters"].answer
+    assert "by nobody named" in answers(two_versions(20))["your raters"].answer
+    named = [{**row, "annotator": "ann"} for row in two_versions(20)]
+    assert "one person" in answers(named)["your raters"].answer
     rows = rated_rows(48)
     for i, row in enumerate(rows):
         row["rating"] = min(5, int(str(row["rating"])) + (i % 7 == 0))

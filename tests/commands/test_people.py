@@ -6,9 +6,14 @@ from scipy import stats
 
 from published import huse_pool
 from records import pool_from
+from refless.data.design import Design
 from refless.data.human import pool_of
 from refless.evaluation.annotators import annotators
-from refless.evaluation.rater_agreement import rater_agreement
+from refless.evaluation.rater_agreement import (
+    TENTATIVE,
+    agreement_said,
+    rater_agreement,
+)
 
 
 def test_left_out_by_hand() -> None:
@@ -69,3 +74,14 @@ def test_no_agreement_without_second_ratings() -> None:
     assert found.alpha_interval.undefined == "no text has two ratings"
     assert np.isnan(found.alpha_interval.value)
     assert np.isnan(found.icc_mean.value)
+
+
+def test_few_texts_do_not_tell_whether_raters_agree() -> None:
+    """An interval with 0 and the bar says nothing; hope would read it as agreement."""
+    pool = pool_of(
+        [*"abcdefg"], [[1, 2], [3, 2], [2, 2], [4, 1], [1, 1], [3, 4], [2, 4]]
+    )
+    low, high = rater_agreement(pool).alpha_ordinal.interval
+    assert low < 0 < TENTATIVE < high
+    said = agreement_said(pool, Design.of(pool))
+    assert said.startswith("Not known yet whether raters agree: several people rated 7")

@@ -355,6 +355,19 @@ def test_a_rater_who_differs() -> None:
     assert result.agreement.icc.value < result.agreement.icc_mean.value
 
 
+def test_luck_and_the_rater_who_always_passes() -> None:
+    """Raters who agree as luck has it do not agree weakly; the one who passes all is named."""
+    rows = [
+        {"id": f"t{i}", "annotator": name, "rating": int(name == "bob" or i % 2)}
+        for i, name in product(range(40), ("ann", "bob"))
+    ]
+    text = " ".join(str(refless.judge_raters(rows)).split())
+    assert text.startswith("Not shown to be better than luck: two ratings of a text")
+    assert "Where they differ, bob always passes." in text
+    assert "reliability" not in text
+    assert "average several" not in text
+
+
 def test_raters_without_names() -> None:
     """Alpha needs none; what does says so."""
     rows = [

@@ -47,7 +47,7 @@ class Further:
             )
         asked = f"about {counted(self.count, 'more item')}"
         if self.of == "items":
-            asked = f"about {counted(self.count, 'new item')} beside these, rated or scored alike,"
+            asked = f"about {counted(self.count, 'new item')} rated and scored as these are,"
         return f"{asked} would decide it with a chance of 4 in 5."
 
 

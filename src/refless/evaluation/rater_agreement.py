@@ -21,7 +21,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.plural import counted
 from refless.report.document import State
 from refless.report.result import reaches
-from refless.report.wording import ONE_RATER, number
+from refless.report.wording import UNKNOWN, number, one_rating
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around
 from refless.stats.raters import MOST_RATERS, Level, alpha, icc, of_mean
@@ -107,12 +107,18 @@ def agreement_said(pool: RatedPool, design: Design) -> str:
     cells = _cells(pool, design)
     n = len(np.unique(cells.text))
     if not n:
-        return ONE_RATER
+        return UNKNOWN.format(one_rating(pool.ratings.annotators))
     estimate = _estimate(cells, partial(_alpha, cells, "ordinal"), n)
     low, high = estimate.interval
     if low != low:
-        return f"Whether raters agree is not known: {estimate.undefined}."
-    agree = AGREE[reaches((low, high), TENTATIVE)]
+        return UNKNOWN.format(estimate.undefined)
+    state = reaches((low, high), TENTATIVE)
+    agree = AGREE[state]
+    if low <= 0 and state == "open":
+        rated = f"several people rated {counted(n, 'text')}"
+        return f"Not known yet whether raters agree: {rated}, too few to tell."
+    if low <= 0:
+        agree = "Raters are not shown to agree better than luck"
     ends = f"{number(low, 2)} to {number(high, 2)}"
     on = f"on {counted(n, 'text')} that several rated"
     alpha = f"alpha {number(estimate.value, 2)} ({ends}) {on}"

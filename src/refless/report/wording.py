@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+UNKNOWN = "Whether raters agree is not known: {}."
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
-ONE_RATER = "Whether raters agree is not known: one person rated each output."
 
 
 def decimals(values: Iterable[float], digits: int = 3) -> int:
@@ -98,6 +98,17 @@ def with_intervals(
     column = [*values, *chain.from_iterable(intervals)]
     pairs = zip(values, intervals, strict=True)
     return tuple(with_interval(value, ends, among=column) for value, ends in pairs)
+
+
+def one_rating(raters: Sequence[str]) -> str:
+    """The reason why nobody knows if raters agree, if each output has one rating.
+
+    Args:
+        raters: their names, if they are known.
+    """
+    if raters:
+        return "one person rated each output"
+    return "each output has one rating, by nobody named"
 
 
 def sentence(text: str) -> str:

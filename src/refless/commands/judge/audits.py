@@ -11,8 +11,10 @@ import numpy as np
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.calibration import with_probabilities
 from refless.commands.judge.columns import calibrated, decisions
+from refless.commands.judge.document import cell
 from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
+from refless.commands.judge.numbers import measured
 from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
@@ -35,7 +37,7 @@ from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
-from refless.evaluation.uses import FEWEST
+from refless.evaluation.uses import FEWEST, may_filter
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
@@ -49,13 +51,14 @@ SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
     "do not hold: {}."
 )
+MOST = 0.51  # share of raters, which a tie does not reach
 LENGTHS = ("short", "middling", "long")
 
 
 def audits_of(
     question: Question, scores: Mapping[str, Scores], systems: Level
-) -> tuple[tuple[Audit, ...], dict[str, list[Cell]]]:
-    """Each score column's audit, and what all rows gain in files.
+) -> tuple[tuple[Audit, ...], dict[str, list[Cell]], Mapping[str, int]]:
+    """Each score column's audit, what all rows gain in files, and the ratings wanted by system.
 
     Metrics that were computed here are compared only.
     """
@@ -66,7 +69,6 @@ def audits_of(
     note_ratings(rated)
     note_codes(rated, unrated)
     _note_unscored(question, rated)
-    _note_evenly_split(question)
     draw = _draw(question, rated)
     remedy = to_rate(draw)
     note(
@@ -97,7 +99,7 @@ def audits_of(
             columns |= _columns(question, labels, passing, judged)
         note(_upside_down(judged, question))
         audits.append(replace(judged, to_rate=remedy))
-    return tuple(audits), columns
+    return tuple(audits), columns, draw.wanted
 
 
 def _beside_verdicts(
@@ -126,15 +128,32 @@ def _columns(
     return columns
 
 
-def _note_evenly_split(question: Question) -> None:
-    """Says that texts pass on whose verdicts annotators are split evenly."""
+def ties_said(
+    question: Question, audits: Sequence[Audit], scores: Mapping[str, Scores]
+) -> dict[str, str]:
+    """By judge, how it agrees if texts fail on which annotators are split evenly; {} of none."""
     split = int((question.ratings == 0.5).sum())
     single = {*question.read.pool.ratings.values.tolist()}
-    if split and question.passing is None and single <= {*VERDICTS}:
-        note(
-            f"{split} texts, on which annotators are split evenly, pass; "
-            f"{called('passing', 0.51)} fails them"
+    if not split or question.passing is not None or not single <= {*VERDICTS}:
+        return {}
+    evenly = f"{counted(split, 'text')}, on which annotators are split evenly,"
+    other = called("passing", MOST)
+    note(f"{evenly} pass; {other} fails them")
+    strict = replace(question, passing=MOST)
+    said = {}
+    for judged in audits:
+        if judged.passing is None:
+            continue
+        labels = _rows_of(strict, judged.name, scores[judged.name].segments)
+        labels = _with_verdicts(strict, labels)
+        use = may_filter(labels, measured(labels, question.seed))
+        fail = (
+            f"{evenly} pass; with {other} they fail, and kappa is {cell(use.estimate)}"
         )
+        if use.answer != judged.alone.answer:
+            fail += ", which changes the answer"
+        said[judged.name] = f"{fail}. "
+    return said
 
 
 def _upside_down(judged: Audit, question: Question) -> str:

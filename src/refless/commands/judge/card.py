@@ -28,7 +28,7 @@ ADVICE: dict[State, str] = {
 }
 UNSHOWN = "no agreement with people is shown"
 LICENCE = "FILE.json"
-REDRAWN = "needed: those that there are do not stand for all rows."
+REDRAWN = "needed, drawn at random: these ratings do not stand for all rows."
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
 TURNED = "do not use it as it is: find out whether low scores are its good ones."
 SAME = 0.9  # share of outputs on which runs are to say the same
@@ -49,6 +49,7 @@ def card_of(
     people: FloatArray,
     scores: FloatArray,
     command: str,
+    drawing: str,
     *,
     of_verdicts: bool,
 ) -> Card:
@@ -57,7 +58,8 @@ def card_of(
     Args:
         audit: of the judge.
         people, scores: [n] of the same texts, without undefined ones.
-        command: the line that does what is advised.
+        command: the line that does what is advised; drawing: the one that draws what to rate
+            before, or "".
         of_verdicts: whether ratings are passes and fails.
     """
     if audit.calibration is None:
@@ -75,6 +77,16 @@ def card_of(
         further = REDRAWN
     if state == "open":
         further = if_steady_said(use.needed, audit.n, "rated output")
+    advice = _advice(audit, use, state)
+    line = command
+    if state == "open" or (state == "no" and not _agrees(use)):
+        line = ""
+    if state == "with" and audit.to_rate:
+        advice = f"{audit.to_rate}; then {advice}"
+    if drawing and advice.startswith(audit.to_rate):
+        if line:
+            advice += f" By '{line}'."
+        line = drawing
     return Card(
         topic=audit.name,
         question=QUESTION.format(audit.name),
@@ -84,8 +96,8 @@ def card_of(
         rests=_rests(audit, use),
         further=further,
         unfit=_unfit(audit.uses),
-        advice=_advice(audit, use, state),
-        command=command if _leads_on(audit, use, state) else "",
+        advice=advice,
+        command=line,
         figures=(picture,),
     )
 
@@ -244,17 +256,12 @@ def _agrees(use: Use) -> bool:
     return use.estimate.interval[0] > 0
 
 
-def _leads_on(audit: Audit, use: Use, state: State) -> bool:
-    """Whether a command does what is advised."""
-    return _agrees(use) if state == "no" else state == "with" and not audit.to_rate
-
-
 def _advice(audit: Audit, use: Use, state: State) -> str:
     if use.estimate.interval[1] < 0:
         return TURNED
     if audit.usual_share == 1 or (state == "no" and not _agrees(use)):
         return UNUSED
-    if audit.to_rate and state != "no":
+    if audit.to_rate and state == "open":
         return f"{audit.to_rate}, and ask again."
     if state == "with" and audit.passing is None:
         return "find the scores from which on few are wrong; X is the lowest rating that passes."
@@ -291,6 +298,8 @@ def _rests(audit: Audit, use: Use) -> str:
         return f"{on}."
     ends = f"95 % interval {number(low)} to {number(high)}"
     value = f"{NUMBERS[use.measure].title} {number(use.estimate.value)} ({ends})"
+    if use.answer == "yes":
+        return f"{on}: {value}. {use.bar:g} is met; what lacks is a limit on errors."
     return f"{on}: {value}, where {use.bar:g} is needed to decide alone."
 
 
@@ -305,7 +314,7 @@ def _unfit(uses: Sequence[Use]) -> str:
         return OTHERS
     *others, last = tasks
     listed = f"{', '.join(others)} or {last}" if others else last
-    return f"use without people to {listed}."
+    return f"use without people, or a limit on errors, to {listed}."
 
 
 def _faults(audit: Audit) -> list[str]:

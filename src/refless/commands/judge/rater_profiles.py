@@ -18,6 +18,9 @@ from refless.stats.intervals import VERDICTS
 from refless.stats.left_out import correlated
 
 FAR = 0.5  # of the scale: ratings of one text that lie so far apart dispute it
+FEWEST_APART = (
+    6  # texts: that one of two is higher on all, or neither, luck gives in 3 %
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,17 @@ def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
         )
     profiles.sort(key=lambda profile: (profile.bias.value, profile.name))
     return tuple(profiles)
+
+
+def always_higher(pool: RatedPool) -> str:
+    """The one of two raters who rates higher wherever they differ; "" if there is none."""
+    if len(pool.ratings.annotators) != 2:
+        return ""
+    for column in columns_of(pool, leave_out=True):
+        above = column.scores - column.human
+        if above.min() >= 0 and np.count_nonzero(above) >= FEWEST_APART:
+            return column.name
+    return ""
 
 
 def disputes(pool: RatedPool, design: Design) -> Disputes:

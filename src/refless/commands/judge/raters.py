@@ -10,6 +10,7 @@ from refless.commands.judge.rater_profiles import (
     DisputedText,
     Disputes,
     RaterProfile,
+    always_higher,
     disputes,
     rater_profiles,
 )
@@ -160,6 +161,10 @@ def agreeing(pool: RatedPool, design: Design) -> RatersResult:
     groups = codes(design.apart(pool) or pool.ids)
     unknown = np.full(len(pool), np.nan)
     change: Drift = drift(pool, unknown, groups)
+    differ = apart(change.raters, "level", pool.scale, KINDER)
+    if higher := always_higher(pool):
+        rates = "passes" if pool.of_verdicts else "rates higher"
+        differ = f"Where they differ, {higher} always {rates}."
     signature = Signature("raters").plus(
         scale=pool.scale,
         **design.signs,
@@ -175,7 +180,7 @@ def agreeing(pool: RatedPool, design: Design) -> RatersResult:
         raters=rater_profiles(pool, design),
         findings=drift_lines(change, pool.scale),
         disputes=disputes(pool, design),
-        apart=apart(change.raters, "level", pool.scale, KINDER),
+        apart=differ,
         signature=signature,
     )
 

@@ -31,14 +31,18 @@ LEADS: dict[State, str] = {
     "no": "Only weakly",
     "open": "Perhaps",
 }
+OF_LUCK: dict[State, str] = {
+    "no": "Not shown to be better than luck",
+    "open": "Not known yet",
+}
 LABELS: dict[State, str] = {
     "yes": "Yes",
-    "no": "No, only weakly",
+    "no": "No",
     "open": "Cannot be told yet",
 }
 UNFIT: dict[State, str] = {
     "yes": "a claim that they are right: people may err together.",
-    "no": "trust in single ratings: average several of each text.",
+    "no": "trust in single ratings.",
     "open": "a claim that they agree, or that they do not.",
 }
 ADVICE: dict[State, str] = {
@@ -82,6 +86,8 @@ def _answer(alpha: Estimate, state: State, bars: list[Bar]) -> str:
     alike = bars[0]
     apart = "the same" if alike.name == SAME else f"{alike.name} apart"
     lead = "They agree well" if low >= RELIABLE else LEADS[state]
+    if low <= 0:
+        lead = OF_LUCK[state]
     luck = f"luck gives {percent(alike.chance)}"
     return (
         f"{lead}: two ratings of a text are {apart} in {percent(alike.share)}, {luck}."
@@ -98,7 +104,7 @@ def _rests(agreement: RaterAgreement) -> str:
         needed = f"{TENTATIVE:g} is needed for tentative conclusions"
         rests += f": alpha {number(alpha.value, 2)} ({ends}), where {needed}"
     mean = agreement.icc_mean.value
-    if mean == mean:
+    if mean == mean and low > 0:
         reliability = number(mean, 2)
         rests += (
             f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"

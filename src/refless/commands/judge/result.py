@@ -89,6 +89,8 @@ class JudgeResult(Result):
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         columns: by name, cells of the rated texts and of the unrated ones, in files.
         commands: the line that does what is advised, by judge.
+        drawing: the line that draws what to rate, or "".
+        ties: what follows if texts fail on which raters are split evenly, by judge.
         unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
@@ -106,6 +108,8 @@ class JudgeResult(Result):
     listed: IntArray
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    drawing: str = ""
+    ties: Mapping[str, str] = field(default_factory=dict)
     unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
@@ -139,9 +143,11 @@ class JudgeResult(Result):
                 self.people[both],
                 scores[both],
                 self.commands.get(audit.name, ""),
+                self.drawing,
                 of_verdicts=self.pool.of_verdicts,
             )
-            cards.append(replace(card, rests=f"{card.rests} {agree}"))
+            ties = self.ties.get(audit.name, "")
+            cards.append(replace(card, rests=f"{card.rests} {ties}{agree}"))
         if self.metrics:
             cards.append(card_of_metrics(self.meta.segments, agree, self._of_texts()))
         return tuple(cards)

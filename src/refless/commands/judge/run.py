@@ -9,7 +9,7 @@ from refless.commands.calls import Call, check_asked, returning
 from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
-from refless.commands.judge.audits import audits_of, drifts_in, runs_in
+from refless.commands.judge.audits import audits_of, drifts_in, runs_in, ties_said
 from refless.commands.judge.candidates import as_votes, with_estimates
 from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
@@ -233,8 +233,9 @@ def judge(
         meta = study.meta(question.human, scores, how, question.raters)
         audits: tuple[Audit, ...] = ()
         judge_columns: Mapping[str, Sequence[Cell]] = {}
+        wanted: Mapping[str, int] = {}
         if read.scores:
-            audits, judge_columns = audits_of(question, scores, meta.systems)
+            audits, judge_columns, wanted = audits_of(question, scores, meta.systems)
         return JudgeResult(
             pool=read.pool,
             design=design.said(read.pool.ratings),
@@ -244,6 +245,8 @@ def judge(
             audits=audits,
             columns=judge_columns,
             commands=_commands(read, judged, audits),
+            drawing=_drawing(wanted),
+            ties=ties_said(question, audits, scores),
             unrated=read.unrated,
             rationales=read.rationales,
             listed=read.listed,
@@ -293,6 +296,18 @@ def _commands(
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines
+
+
+def _drawing(wanted: Mapping[str, int]) -> str:
+    """The line that draws as many of a system as are wanted; "" if no condition tells which."""
+    given = this_call().values
+    columns = given["columns"] or {}
+    if len(wanted) != 1 or "system" not in columns or given["where"]:
+        return ""
+    ((system, count),) = wanted.items()
+    where = f"{columns['system']}={system}"
+    drawn = {"outputs": given["rated"], "goal": "mean", "n": count, "where": where}
+    return _line("next", {**given, "rated": None, **drawn})
 
 
 def _line(command: str, values: Mapping[str, Any]) -> str:

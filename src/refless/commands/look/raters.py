@@ -7,6 +7,7 @@ from refless.commands.judge.run import judge
 from refless.commands.look.asked import Asked, answered, refused
 from refless.registry.errors import InputError
 from refless.report.document import Card
+from refless.report.wording import one_rating
 
 TOPIC = "your raters"
 QUESTION = "Do the people who rate agree?"
@@ -18,7 +19,7 @@ def do_raters_agree(asked: Asked) -> list[Card]:
     if pool is None or asked.of_choices:
         return []
     if not pool.has_several_ratings:
-        alone = "nobody knows: one person rated each output"
+        alone = f"nobody knows: {one_rating(pool.ratings.annotators)}"
         remedy = "have a second person rate some of them; 'refless rate' asks both."
         return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
     return [answered(TOPIC, QUESTION, partial(_card, asked))]

@@ -13,7 +13,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture
 from refless.report.units import RatingUnits
-from refless.report.wording import percent, sentence, with_interval
+from refless.report.wording import sentence, with_interval
 from refless.stats.clusters import effective_size
 from refless.stats.intervals import student
 
@@ -83,13 +83,13 @@ def card_of(
 
 
 def _spared(flat: MethodLine) -> str:
-    """The share of the mean rating's squared errors that estimates spare, with its interval."""
+    """The change of squared errors against those of the mean rating, with its interval."""
     low, high = flat.saved_interval
     if low != low or not flat.mse:
         return ""
-    shares = [min(-x / flat.mse, 1.0) for x in (flat.saved, high, low)]
-    spared, least, most = map(percent, shares)
-    return f"; estimates spare {spared} of its squared errors (95 % interval {least} to {most})"
+    shares = [100 * max(x / flat.mse, -1.0) for x in (flat.saved, low, high)]
+    change, least, most = (f"{share:+.0f} %" for share in shares)
+    return f"; squared errors change by {change} (95 % interval {least} to {most})"
 
 
 def _beside(table: Leaderboard) -> list[str]:

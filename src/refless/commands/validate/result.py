@@ -46,7 +46,7 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import ONE_RATER, sentence
+from refless.report.wording import UNKNOWN, one_rating, sentence
 
 SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (
@@ -161,7 +161,9 @@ class ValidateResult(Result):
         pool = self.validation.pool
         values = self.estimates.values
         told = ~np.isnan(values)
-        agree = SEVERAL if pool.has_several_ratings else ONE_RATER
+        agree = SEVERAL
+        if not pool.has_several_ratings:
+            agree = UNKNOWN.format(one_rating(pool.ratings.annotators))
         if are_narrow(self.validation):
             agree = f"{FIXED.format(estimator_name(self.signature))} {agree}"
         return card_of(
