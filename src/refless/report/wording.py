@@ -8,6 +8,7 @@ from itertools import chain
 
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
+SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 ONE_RATER = "Whether raters agree is not known: one person rated each output."
 
 

@@ -22,7 +22,7 @@ QUESTIONS = {
 UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
 TAUGHT = "a mean of these outputs as if it were of all: they are no random draw."
 NO_VERDICT = "a verdict: it says what to rate, not what is better."
-NAMED = 3  # systems
+NAMED = 2  # systems
 MOST_DIGITS = 4
 NOTHING_RATED = "nothing is rated yet"
 

@@ -46,9 +46,8 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import ONE_RATER, sentence
+from refless.report.wording import ONE_RATER, SEVERAL, sentence
 
-SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (
     (
         "A correlation is an average over these texts: it can hide texts that are badly wrong, and "
@@ -179,7 +178,6 @@ class ValidateResult(Result):
     def _shown(self) -> Document:
         """The answer, and all numbers behind it."""
         result = self.validation
-        name = sentence(estimator_name(self.signature))
         agreement = result.estimator
         sections = [
             side_by_side_section(result),
@@ -192,7 +190,7 @@ class ValidateResult(Result):
             *reasons_sections(agreement.reasons, agreement.n),
         ]
         return Document(
-            title=f"{name} on {counted(len(result.pool), 'rated text')}",
+            title=f"Estimates of {counted(len(result.pool), 'rated text')}",
             cards=(self.card(),),
             notes=(
                 verdict(self.side_by_side, self.span),
