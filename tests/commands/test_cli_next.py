@@ -268,7 +268,7 @@ def test_other_estimators_choose_at_random_aloud(folder: Path) -> None:
     ran = chosen(folder, "learn", *NEIGHBORS)
     assert "BLEU Neighbors cannot tell which ratings teach it most" in ran.err
     assert "Chosen at random" in ran.out
-    assert "should tell the mean to ±" in " ".join(
+    assert "should tell the mean of all 3 systems together to ±" in " ".join(
         chosen(folder, "mean", *NEIGHBORS).out.split()
     )
 

@@ -123,8 +123,8 @@ def test_worth_of_outputs() -> None:
         "to 5."
     )
     assert card.rests == (
-        "Rests on estimates from 2 rated texts; 10 % of the outputs have none. Whether raters agree "
-        "is not known: one person rated each output."
+        "Rests on estimates from 2 rated texts; 10 % of the outputs have none. Whether raters "
+        "agree is not known: one person rated each output."
     )
     rate = Mean(mean=0.3, mean_interval=(0.26, 0.34), n=40, n_scored=36)
     passed = card_of(name, RATED, rate, None, (), of_verdicts=True)

@@ -23,7 +23,8 @@
   const highest = (row) => Math.max(...row.answers.map((answer) => answer?.[3] ?? -Infinity));
   const tests = {
     differ: (row) => spread(row) > 1e-9,
-    unrated: (row) => rated(row).length < systems.length,
+    missing: (row) => !row.answers.every(Boolean),
+    unrated: (row) => rated(row).length < row.answers.filter(Boolean).length,
     apart: (row) => farthest(row) >= apart,
   };
   const keys = { file: null, people: spread, judge: farthest, estimate: (row) => Math.max(...row.answers.map(missed)), high: highest, low: (row) => -highest(row) };
