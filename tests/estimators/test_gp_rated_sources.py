@@ -21,7 +21,7 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.gp.state import weight_ways
 from refless.estimators.saved import load, save
-from refless.evaluation.baselines import constant
+from refless.evaluation.baselines import baselines
 from refless.evaluation.jackknife import replicates, split
 from refless.registry.arrays import FloatArray, numbered
 
@@ -227,7 +227,7 @@ def test_validate_tells_rated_sources_from_new_ones() -> None:
     groups = numbered(POOL.sources, 120)
     parts = split(POOL, groups)
     crossed = cross_validate(POOL)(groups, parts.blocks)
-    flat = constant(POOL, groups, parts.blocks)
+    flat = baselines(POOL, groups, parts.blocks)["constant"]
     rivals = {"constant": replicates(flat, parts)}
     table = against({"gp": replicates(crossed, parts)}, {}, rivals, "gp")
     assert (study.new.r2, study.new.r2_interval) == table.spared

@@ -47,25 +47,16 @@ def baselines(
     lengths = lengths_of(pool)
     human = pool.human
     plain: dict[str, Within] = {
-        LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows])
+        LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
+        CONSTANT: lambda rows: partial(mean_of_others, human[rows]),
     }
     codes = numbered(pool.systems, len(pool))
     means = label_means(human, codes, groups)
     if len({*pool.systems}) > 1 and not np.isnan(means).all():
         plain = {SYSTEM: partial(_label_only, codes, human), **plain}
-    methods |= {
+    return methods | {
         name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()
     }
-    return methods | {CONSTANT: constant(pool, groups, blocks)}
-
-
-def constant(pool: RatedPool, groups: IntArray, blocks: IntArray) -> CrossValidated:
-    """The mean rating of the texts outside each text's group and block."""
-
-    def mean(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-        return partial(mean_of_others, pool.human[rows])
-
-    return CrossValidated.of(mean, groups, blocks)
 
 
 def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> FloatArray:

@@ -22,8 +22,6 @@ QUESTIONS = {
 UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
 TAUGHT = "a mean of these outputs as if it were of all: they are no random draw."
 NO_VERDICT = "a verdict: it says what to rate, not what is better."
-NAMED = 2  # systems
-MOST_DIGITS = 4
 NOTHING_RATED = "nothing is rated yet"
 
 
@@ -70,19 +68,13 @@ def _state(choice: Choice) -> tuple[State, str]:
         return "yes", "Yes"
     if choice.needed:
         return "with", f"With {counted(choice.needed, UNITS[choice.goal])}"
-    return "open", f"To {_at_best(choice)} at best"
-
-
-def _at_best(choice: Choice) -> str:
-    return _wide(choice.curve[-1].width, choice.within)
+    return "open", f"To {_wide(choice.curve[-1].width, choice.within)} at best"
 
 
 def _wide(width: float, within: float) -> str:
     """A width, with digits that tell it from what is wanted."""
-    digits = 2
-    while digits < MOST_DIGITS and number(width, digits) == number(within, digits):
-        digits += 1
-    return f"±{number(width, digits)}"
+    short = number(width, 2)
+    return f"±{number(width) if short == number(within, 2) else short}"
 
 
 def _step(choice: Choice, n: int) -> Step | None:
@@ -102,10 +94,9 @@ def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
         return f"{rate}, drawn at random. What they bring cannot be told: {why}."
     aim = "mean" if choice.goal == "mean" else "difference"
     if len(systems) > 1:
-        names = f"all {len(systems)} systems"
-        if len(systems) <= NAMED:
-            names = " and ".join(map(clipped, systems))
-        aim = f"mean of {names} together"
+        aim = f"mean of all {len(systems)} systems together"
+    if len(systems) == 2:
+        aim = f"mean of {clipped(systems[0])} and {clipped(systems[1])} together"
     now = _step(choice, 0)
     today = "" if now is None else f"; today it is {_wide(now.width, choice.within)}"
     return f"{rate}: that should tell the {aim} to {_wide(step.width, choice.within)}{today}."
@@ -149,26 +140,23 @@ def _further(choice: Choice) -> str:
 def _to_width(choice: Choice) -> str:
     """The ratings with which the interval is as narrow as is asked."""
     unit = UNITS[choice.goal]
-    set_by = called("within")
-    within = f"±{number(choice.within, 2)} ({set_by}, by default 5 % of the scale)"
+    within = (
+        f"±{number(choice.within, 2)} ({called('within')}, by default 5 % of the scale)"
+    )
     first = choice.curve[0]
     if first.n == 0 and first.width <= choice.within:
         return f"not needed: it is known to {within} already."
     if choice.needed:
         more = "more " if choice.already else ""
         return f"about {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
-    return f"all of them bring {_at_best(choice)}, not {within}: {_beyond(choice)}."
-
-
-def _beyond(choice: Choice) -> str:
-    """The units beside those that there are with which the interval is narrow enough."""
-    unit = UNITS[choice.goal]
     rated = choice.already + choice.units
-    half = choice.curve[-1].width
-    needed = needed_if_steady(rated, half, choice.within)
-    if needed is None:
-        return f"that takes more {unit}s"
-    return f"that takes about {counted(needed - rated, f'{unit}')} beyond them"
+    width = choice.curve[-1].width
+    needed = needed_if_steady(rated, width, choice.within) or rated
+    more = (
+        f"about {counted(needed - rated, unit)}" if needed > rated else f"more {unit}s"
+    )
+    best = _wide(width, choice.within)
+    return f"all of them bring {best}, not {within}: that takes {more} beyond them."
 
 
 def _pictures(choice: Choice) -> tuple[Figure, ...]:

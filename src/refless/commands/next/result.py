@@ -172,9 +172,8 @@ class NextResult(Result):
     def card(self) -> Card:
         """The answer with its picture."""
         advice = command = ""
-        systems: tuple[str, ...] = ()
-        if self.choice.goal == "mean":
-            systems = tuple(sorted({*self.outputs.systems}))
+        is_mean = self.choice.goal == "mean"
+        systems = sorted({*self.outputs.systems}) if is_mean else []
         if len(self.choice.rows):
             names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
             file = saved(".csv", ".jsonl")

@@ -30,7 +30,6 @@ def card_of(
         of_verdicts: whether ratings are passes and fails.
         command: the line that validates estimates from these rated texts; "" without one.
     """
-    trust = "whether to trust estimates from these rated texts"
     outputs = these(mean.n, "output")
     answer = f"Your raters would give {outputs} {_mean(mean, scale, of_verdicts=of_verdicts)}."
     if not mean.n_scored:
@@ -44,7 +43,7 @@ def card_of(
         rests=_rests(rated, 1 - mean.coverage),
         further="'refless validate' says whether there are enough.",
         unfit="a decision about a single output: one estimate says little.",
-        advice=f"ask {trust}:" if command else f"ask 'refless validate' {trust}.",
+        advice="ask 'refless validate' whether to trust estimates from these rated texts.",
         command=command,
         figures=(*figures,),
     )
@@ -53,8 +52,7 @@ def card_of(
 def _rests(rated: RatedPool, missing: float) -> str:
     """The rated texts behind the estimates, and what part of the outputs has none."""
     texts = counted(len(rated), "rated text")
-    part = percent(missing).replace("<", "less than ").replace(">", "more than ")
-    none = f"; {part} of the outputs have none" if missing else ""
+    none = f"; {percent(missing)} of the outputs have none" if missing else ""
     agree = SEVERAL if rated.has_several_ratings else ONE_RATER
     return f"Rests on estimates from {texts}{none}. {agree}"
 

@@ -73,16 +73,7 @@ from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import UsageError
 
 OF_SCORE = (  # parameters that 'validate' has not
-    "rated",
-    "model",
-    "min_mean",
-    "min_coverage",
-    "accept_above",
-    "at_most_wrong",
-    "judged_by",
-    "rubric",
-    "to",
-    "these_items",
+    "rated model min_mean min_coverage accept_above at_most_wrong judged_by rubric to these_items"
 )
 SELECTED = (
     "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "
@@ -246,8 +237,8 @@ def score(
 
 def _validating(rated: Rows) -> str:
     """The line that validates estimates from these rated texts."""
-    dropped = dict.fromkeys(OF_SCORE)
-    return replace(this_call(), name="validate").said(outputs=rated, **dropped)
+    changes = {**dict.fromkeys(OF_SCORE.split()), "outputs": rated}
+    return replace(this_call(), name="validate").said(**changes)
 
 
 def _model_of_shards(

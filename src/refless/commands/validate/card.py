@@ -44,6 +44,7 @@ def card_of(
     *,
     of_verdicts: bool,
     named: bool,
+    read: str,
 ) -> Card:
     """The card on estimates of rated outputs that were held out.
 
@@ -55,6 +56,7 @@ def card_of(
         agree: what is known of raters; command: the line that estimates outputs.
         of_verdicts: whether ratings are passes and fails.
         named: whether the user named the estimators.
+        read: the parts of outputs that estimates are made of.
     """
     units = RatingUnits(of_verdicts)
     average = float(people.mean()) if len(people) else math.nan
@@ -75,7 +77,7 @@ def card_of(
         state=state,
         label=YES_OR_NO[state],
         answer=answer,
-        rests=f"{on}, each estimated without its rating: {beside}",
+        rests=f"{on}, each estimated from {read}, without its rating: {beside}",
         further=DECIDED if state != "open" else _further(table),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],

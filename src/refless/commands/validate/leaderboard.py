@@ -79,11 +79,11 @@ class Leaderboard:
     @property
     def spared(self) -> tuple[float, Interval]:
         """The share of the mean rating's squared errors that the reference spares; 95 %."""
-        flat = next((line for line in self.methods if line.name == CONSTANT), None)
-        if flat is None:
-            return math.nan, UNDEFINED
-        low, high = flat.saved_interval
-        return share_spared(self.first.mse, -flat.saved, (-high, -low))
+        for flat in self.methods:
+            if flat.name == CONSTANT:
+                low, high = flat.saved_interval
+                return share_spared(self.first.mse, -flat.saved, (-high, -low))
+        return math.nan, UNDEFINED
 
     @property
     def constant(self) -> MethodLine | None:
@@ -105,8 +105,8 @@ def share_spared(
     whole = mse + saved
     if not whole > 0:
         return math.nan, UNDEFINED
-    low, high = (min(end / whole, 1.0) for end in interval)
-    return saved / whole, (low, high)
+    low, high = interval
+    return saved / whole, (low / whole, min(high / whole, 1.0))
 
 
 def leaderboard(

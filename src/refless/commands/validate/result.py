@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.estimating import estimator_name
+from refless.commands.estimating import estimator_name, told_from
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.card import card_of
@@ -173,6 +173,7 @@ class ValidateResult(Result):
             self.next_command,
             of_verdicts=pool.of_verdicts,
             named=self.named,
+            read=told_from(self.signature),
         )
 
     def _shown(self) -> Document:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from refless.commands.validate.leaderboard import share_spared
 from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
-from refless.evaluation.baselines import constant
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.jackknife import (
     FEWEST,
     MOST_REFITTED,
@@ -89,7 +90,9 @@ def source_study(
         method = cross_validate(groups, parts.blocks)
         if method.without is None:
             return None
-        flat = constant(pool, groups, parts.blocks)
+        flat = CrossValidated.of(
+            lambda rows: partial(mean_of_others, pool.human[rows]), groups, parts.blocks
+        )
         both = (replicates(each, parts).on(rows) for each in (method, flat))
         fits.append(_fit(*both))
     return SourceStudy(
