@@ -1,6 +1,7 @@
 """Cards of every question: short answers, one picture each, and in a notebook before all else."""
 
 import re
+from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
+from refless.commands.next.active_learning import Choice, Step
+from refless.commands.next.card import card_of as what_to_rate
 from refless.evaluation.further import DECIDED, UNKNOWN, if_steady
 from refless.evaluation.rating_distances import shares_apart, shares_by_chance
 from rows import only
@@ -219,6 +222,25 @@ def test_widths_that_are_unknown() -> None:
         "What they bring cannot be told: their errors are unknown."
     )
     assert not card.figures
+    first, second = card.command.splitlines()
+    assert first.endswith(".save('to-rate.csv')")
+    assert second.startswith("refless.compare(")
+
+
+def test_widths_that_are_not_reached() -> None:
+    """Digits tell them from what is wanted; the width falls with the root of all ratings."""
+    curve = (Step(0, 0.304, 0.26, 0.36), Step(110, 0.204, 0.18, 0.24))
+    found = Choice(
+        "mean", np.arange(40), 110, 40, "random", curve, within=0.2, already=90
+    )
+    card = what_to_rate(found, "", "", ("v1", "v2"), rated=True)
+    assert card.label == "To ±0.204 at best"
+    assert card.further == (
+        "all of them bring ±0.204, not ±0.20 (within, by default 5 % of the scale): that takes "
+        "about 9 outputs beyond them."
+    )
+    told = what_to_rate(replace(found, n=110), "", "", ("v1", "v2"), rated=True)
+    assert "tell the mean of v1 and v2 together to ±0.204;" in told.answer
 
 
 def judged(right: float, bar: int = 0) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from itertools import chain
 from pathlib import Path
 
@@ -259,6 +260,14 @@ def test_gate_on_the_mean_of_some(folder: Path) -> None:
     files = (folder / "new.jsonl", "--rated", folder / "more.jsonl")
     ran = run("score", *files, *sure, "--format", "json")
     assert (ran.code, ran.json["coverage"]) == (0, 1)  # the Gaussian process judges all
+
+
+def test_the_line_that_validates(folder: Path) -> None:
+    """It has what 'validate' reads, and runs."""
+    ran = scored(folder, *SCALE, "--these-items", "--seed", 3)
+    (line,) = [one for one in ran.out.splitlines() if one.startswith("  refless ")]
+    told = run_well(*shlex.split(line)[1:], "--format", "json").json["signature"]
+    assert told.endswith("|seed:3")
 
 
 def test_gates_outside_the_scale(folder: Path) -> None:

@@ -1,12 +1,14 @@
 """Predictions side by side: lines, order, missing predictions, which to use."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
 
 from records import fixed
+from refless.commands.validate.card import spared_said
 from refless.commands.validate.leaderboard import against, to_use
 from refless.commands.validate.verdict import verdict, worth_using
 
@@ -35,6 +37,15 @@ def test_saved_by_hand() -> None:
     one = np.array([2.0, 2.0])
     other = np.array([3.0, 4.0])
     assert held_against(human, one, other).saved == 3.5
+
+
+def test_how_much_smaller_errors_are() -> None:
+    """Larger ones are said to be larger."""
+    known = {"near": NEAR, "constant": HUMAN + 0.1 * FAR}
+    found = table(HUMAN, known, reference="near", baselines=("constant",))
+    near, constant = found.methods
+    assert found.spared[0] == pytest.approx(1 - near.mse / constant.mse)
+    assert re.search(" % larger [(]95 % interval [0-9]+ % l", spared_said(found))
 
 
 def test_the_rival_is_the_one_on_the_same_texts() -> None:

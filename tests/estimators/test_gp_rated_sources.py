@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from refless.commands.validate.leaderboard import against
 from refless.commands.validate.source_study import source_study
 from refless.data.design import unit_name, units_of, units_or_texts
 from refless.data.human import pool_of
@@ -20,6 +21,8 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.gp.state import weight_ways
 from refless.estimators.saved import load, save
+from refless.evaluation.baselines import baselines
+from refless.evaluation.jackknife import replicates, split
 from refless.registry.arrays import FloatArray, numbered
 
 SOURCES = 24
@@ -205,7 +208,7 @@ def test_a_saved_estimator_has_both_weights(tmp_path: Path) -> None:
 
 
 def test_validate_tells_rated_sources_from_new_ones() -> None:
-    """Nothing of few texts, or of texts that are alone on their sources."""
+    """Nothing of texts that are alone on their sources; of new ones what the leaderboard says."""
     gp = GaussianProcess()
 
     def cross_validate(pool: RatedPool):  # type: ignore[no-untyped-def]
@@ -221,6 +224,13 @@ def test_validate_tells_rated_sources_from_new_ones() -> None:
         < study.rated.spearman
         < study.rated.spearman_interval[1]
     )
+    groups = numbered(POOL.sources, 120)
+    parts = split(POOL, groups)
+    crossed = cross_validate(POOL)(groups, parts.blocks)
+    flat = baselines(POOL, groups, parts.blocks)["constant"]
+    rivals = {"constant": replicates(flat, parts)}
+    table = against({"gp": replicates(crossed, parts)}, {}, rivals, "gp")
+    assert (study.new.r2, study.new.r2_interval) == table.spared
     alone = replace(POOL, sources=POOL.texts)
     assert source_study(alone, cross_validate(alone)) is None
     few = POOL.take(np.arange(50))

@@ -11,6 +11,7 @@ from records import estimates_of
 from refless.commands.score.card import card_of
 from refless.commands.validate.validation import Validation, validation
 from refless.commands.validate.verdict import annotator_lines
+from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import over_annotators
@@ -109,20 +110,27 @@ def test_interval_over_annotators() -> None:
     assert math.isnan(over_annotators(np.array([0.4]))[0])
 
 
+RATED = pool_of(["a", "b"], [1.0, 2.0])
+
+
 def test_worth_of_outputs() -> None:
     """The mean, which is in the raters' units, with the abstention; none where there is none."""
     mean = Mean(mean=3.0, mean_interval=(2.6, 3.4), n=40, n_scored=36)
     name = "the Gaussian process"
-    card = card_of(name, mean, (1, 5), (), of_verdicts=False)
+    card = card_of(name, RATED, mean, (1, 5), (), of_verdicts=False)
     assert card.answer == (
-        "Your raters would give these 40 outputs 3.0 on average (2.6 to 3.4), of 1 to 5."
+        "Your raters would give these 40 outputs 3.0 on average (95 % interval 2.6 to 3.4), of 1 "
+        "to 5."
     )
-    assert "abstains on 10 %" in card.rests
+    assert card.rests == (
+        "Rests on estimates from 2 rated texts; 10 % of the outputs have none. Whether raters "
+        "agree is not known: one person rated each output."
+    )
     rate = Mean(mean=0.3, mean_interval=(0.26, 0.34), n=40, n_scored=36)
-    passed = card_of(name, rate, None, (), of_verdicts=True)
-    assert "a pass in 30 % (26 % to 34 %)." in passed.answer
+    passed = card_of(name, RATED, rate, None, (), of_verdicts=True)
+    assert "a pass in 30 % (95 % interval 26 % to 34 %)." in passed.answer
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
-    unknown = card_of(name, nothing, None, (), of_verdicts=False)
+    unknown = card_of(name, RATED, nothing, None, (), of_verdicts=False)
     assert (unknown.state, unknown.answer) == (
         "open",
         "Not known: the Gaussian process has no estimate for these 40 outputs.",

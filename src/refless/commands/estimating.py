@@ -79,6 +79,12 @@ def named(estimator: Estimator) -> str:
     return spec_of(estimator.clone().set_known(threads=None), ESTIMATORS)
 
 
+def told_from(signature: Signature) -> str:
+    """The parts of outputs that an estimator reads, in words."""
+    reads_scores = " + scores" in estimator_name(signature)
+    return "texts and scores" if reads_scores else "texts alone"
+
+
 def estimator_name(signature: Signature) -> str:
     """An estimator's name for people, with its kernel where that is not BLEU*."""
     name = NAMES.get(signature.name, signature.name)

@@ -241,6 +241,6 @@ def _answers(cards: Iterable[Card]) -> Section:
 
 def _advice(card: Card, lead: str) -> Section:
     """The line on what to do now, with the command that does it, and the card's remarks."""
-    command = (f"  {card.command}",) if card.command else ()
+    command = (f"  {line}" for line in card.command.splitlines())
     remarks = [f"{title}: {remark}" for title, remark in card.remarks.items()]
     return Section(lines=(f"{lead}: {card.advice}", *command, *remarks))

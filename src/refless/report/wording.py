@@ -9,6 +9,7 @@ from itertools import chain
 UNKNOWN = "Whether raters agree is not known: {}."
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
+SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 
 
 def decimals(values: Iterable[float], digits: int = 3) -> int:

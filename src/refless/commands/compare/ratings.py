@@ -9,6 +9,7 @@ from refless.commands.compare.claims import counts_of
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs, Selection, of_drawn, unlike_shares
 from refless.commands.compare.result import CompareResult
+from refless.commands.estimating import told_from
 from refless.commands.populations import Looks
 from refless.commands.warnings import note
 from refless.data.design import Design
@@ -87,7 +88,9 @@ def compared_ratings(
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=selection,
-        estimator=learner.title if inputs.has_texts else "",
+        estimator=f"{learner.title} from {told_from(signature)}"
+        if inputs.has_texts
+        else "",
         these_items=these_items,
         looks=looks,
         margin=margin,

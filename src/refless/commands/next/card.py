@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from refless.commands.next.active_learning import Choice, Step
+from refless.evaluation.further import needed_if_steady
 from refless.evaluation.racing import Race, standing_said
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import OPEN, Card, Figure, State
-from refless.report.wording import number
+from refless.report.wording import clipped, number
 
 QUESTIONS = {
     "learn": "Is it known which outputs teach the estimates most?",
@@ -23,12 +25,15 @@ NO_VERDICT = "a verdict: it says what to rate, not what is better."
 NOTHING_RATED = "nothing is rated yet"
 
 
-def card_of(choice: Choice, advice: str, command: str, *, rated: bool) -> Card:
+def card_of(
+    choice: Choice, advice: str, command: str, systems: Sequence[str], *, rated: bool
+) -> Card:
     """The card on what is chosen, in the raters' units.
 
     Args:
         choice: what to have rated, and what it should bring.
-        advice: what to do with it; command: the line that reads the ratings.
+        advice: what to do with it; command: the lines that do it.
+        systems: those that a mean is of.
         rated: whether anything is rated already.
     """
     told = tuple(step for step in choice.curve if not math.isnan(step.width))
@@ -39,7 +44,7 @@ def card_of(choice: Choice, advice: str, command: str, *, rated: bool) -> Card:
         question=QUESTIONS[choice.goal],
         state=state,
         label=label,
-        answer=_answer(choice, rated=rated),
+        answer=_answer(choice, systems, rated=rated),
         rests=_rests(choice),
         further=_further(choice),
         unfit=TAUGHT if choice.way == "telling" else NO_VERDICT,
@@ -63,7 +68,13 @@ def _state(choice: Choice) -> tuple[State, str]:
         return "yes", "Yes"
     if choice.needed:
         return "with", f"With {counted(choice.needed, UNITS[choice.goal])}"
-    return "open", f"To ±{number(choice.curve[-1].width, 2)} at best"
+    return "open", f"To {_wide(choice.curve[-1].width, choice.within)} at best"
+
+
+def _wide(width: float, within: float) -> str:
+    """A width, with digits that tell it from what is wanted."""
+    short = number(width, 2)
+    return f"±{number(width) if short == number(within, 2) else short}"
 
 
 def _step(choice: Choice, n: int) -> Step | None:
@@ -71,7 +82,7 @@ def _step(choice: Choice, n: int) -> Step | None:
     return next((step for step in choice.curve if step.n == n), None)
 
 
-def _answer(choice: Choice, *, rated: bool) -> str:
+def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
     if choice.race is not None:
         return _of_race(choice, choice.race)
     rate = f"Rate these {counted(choice.n, UNITS[choice.goal])}"
@@ -82,9 +93,13 @@ def _answer(choice: Choice, *, rated: bool) -> str:
         why = "their errors are unknown" if rated else NOTHING_RATED
         return f"{rate}, drawn at random. What they bring cannot be told: {why}."
     aim = "mean" if choice.goal == "mean" else "difference"
+    if len(systems) > 1:
+        aim = f"mean of all {len(systems)} systems together"
+    if len(systems) == 2:
+        aim = f"mean of {clipped(systems[0])} and {clipped(systems[1])} together"
     now = _step(choice, 0)
-    today = "" if now is None else f"; today it is ±{number(now.width, 2)}"
-    return f"{rate}: that should tell the {aim} to ±{number(step.width, 2)}{today}."
+    today = "" if now is None else f"; today it is {_wide(now.width, choice.within)}"
+    return f"{rate}: that should tell the {aim} to {_wide(step.width, choice.within)}{today}."
 
 
 def _of_race(choice: Choice, race: Race) -> str:
@@ -125,14 +140,23 @@ def _further(choice: Choice) -> str:
 def _to_width(choice: Choice) -> str:
     """The ratings with which the interval is as narrow as is asked."""
     unit = UNITS[choice.goal]
-    within = f"±{number(choice.within, 2)}"
+    within = (
+        f"±{number(choice.within, 2)} ({called('within')}, by default 5 % of the scale)"
+    )
     first = choice.curve[0]
     if first.n == 0 and first.width <= choice.within:
         return f"not needed: it is known to {within} already."
     if choice.needed:
         more = "more " if choice.already else ""
         return f"about {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
-    return f"not even all of them settle it to {within}: that takes more {unit}s."
+    rated = choice.already + choice.units
+    width = choice.curve[-1].width
+    needed = needed_if_steady(rated, width, choice.within) or rated
+    more = (
+        f"about {counted(needed - rated, unit)}" if needed > rated else f"more {unit}s"
+    )
+    best = _wide(width, choice.within)
+    return f"all of them bring {best}, not {within}: that takes {more} beyond them."
 
 
 def _pictures(choice: Choice) -> tuple[Figure, ...]:
@@ -144,8 +168,8 @@ def _pictures(choice: Choice) -> tuple[Figure, ...]:
     unit = UNITS[choice.goal]
     marks = [Mark(value=choice.within, style="c1")]
     caption = (
-        "Half the width of the 95 % interval after so many ratings, in the raters' units; nine of "
-        "ten lie on the line. Dashed: narrow enough."
+        "Half the width of the 95 % interval after so many ratings: the point is expected, and in "
+        "nine of ten cases it will lie on the line. Dashed: narrow enough."
     )
     if choice.pair is not None and not math.isnan(choice.pair.difference.value):
         marks.append(Mark(value=abs(choice.pair.difference.value), style="c3"))

@@ -103,7 +103,8 @@ class NextResult(Result):
         outputs: those without a rating.
         n_rated: rated texts.
         design: what belongs together among all outputs, in a sentence.
-        then: the command line that reads the ratings.
+        writes: the command line that writes the file for raters; then: the one that reads the
+            ratings.
         columns: names of the columns of the file for raters, by role.
         rating_columns: those to be filled in.
         these_items: whether the question is about these outputs or items alone.
@@ -115,6 +116,7 @@ class NextResult(Result):
     outputs: Outputs
     n_rated: int
     design: str
+    writes: str
     then: str
     columns: dict[str, str]
     rating_columns: tuple[str, ...]
@@ -170,16 +172,22 @@ class NextResult(Result):
     def card(self) -> Card:
         """The answer with its picture."""
         advice = command = ""
+        is_mean = self.choice.goal == "mean"
+        systems = sorted({*self.outputs.systems}) if is_mean else []
         if len(self.choice.rows):
             names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
             file = saved(".csv", ".jsonl")
+            each = " (for the mean of each)" if len(systems) > 1 else ""
             command = self.then.replace(TO_RATE, file or TO_RATE)
-            advice = f"have {names} in {file} filled in, then:"
+            advice = f"have {names} in {file} filled in, then{each}:"
             if not file:
+                command = f"{self.writes}\n{command}"
                 advice = (
-                    f"write them with {saving(TO_RATE)}, have {names} filled in, then:"
+                    f"write {TO_RATE} with the first line, have {names} filled in, then use the "
+                    f"second{each}:"
                 )
-        return card_of(self.choice, advice, command, rated=bool(self.n_rated))
+        rated = bool(self.n_rated)
+        return card_of(self.choice, advice, command, systems, rated=rated)
 
     def _shown(self) -> Document:
         race = self.choice.race

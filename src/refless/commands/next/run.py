@@ -225,6 +225,7 @@ def next(  # noqa: A001 - the command's name
         n_rated=0 if fit is None else len(fit.rated),
         design=read.design.said(noun="output"),
         these_items=these_items,
+        writes=_writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
@@ -248,8 +249,13 @@ def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
         goal="mean",
         n=max(goal.ratings for goal in result.goals),
     )
+    return replace(result, draws=_writing(line))
+
+
+def _writing(line: str) -> str:
+    """The line with the file for raters that it writes."""
     end = "" if flags_spoken() is None else " "
-    return replace(result, draws=f"{line}{end}{saving(TO_RATE)}")
+    return f"{line}{end}{saving(TO_RATE)}"
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:

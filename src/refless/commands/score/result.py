@@ -45,6 +45,7 @@ class ScoreResult(Result):
             rated texts.
         gate: what became of the gates.
         one_file: whether rated texts and outputs are rows of one file.
+        validating: the line that validates estimates from the rated texts; "" of a model.
     """
 
     record = ScoreRecord
@@ -55,6 +56,7 @@ class ScoreResult(Result):
     design: str
     rated_design: str
     one_file: bool = False
+    validating: str = ""
 
     @property
     def _warnings(self) -> tuple[str, ...]:
@@ -81,10 +83,12 @@ class ScoreResult(Result):
         )
         card = card_of(
             name,
+            self.estimator.given[0],
             mean,
             self.estimator.rated.scale,
             systems[0].figures if systems else (),
             of_verdicts=self.percent,
+            command=self.validating,
         )
         warnings = [Section(lines=(line,), warning=True) for line in self._warnings]
         population = f"The answer is about {about('output', these=scored.these)}."
@@ -92,9 +96,13 @@ class ScoreResult(Result):
             gate = f"{sentence(self.gate.reason)}."
             card = replace(card, rests=f"{gate} {card.rests}")
         return Document(
-            title=f"{sentence(name)} on {counted(mean.n, 'output')}",
+            title=f"Estimates of {counted(mean.n, 'output')}",
             cards=(card,),
-            notes=(population, f"{self.design} {self.rated_design}"),
+            notes=(
+                population,
+                f"Estimates are by {name}.",
+                f"{self.design} {self.rated_design}",
+            ),
             sections=(
                 *warnings,
                 *accepted_sections(scored, self.accepted),

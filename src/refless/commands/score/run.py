@@ -32,6 +32,7 @@ from refless.commands.parameters import (
     TheseItems,
     Threads,
     command,
+    this_call,
 )
 from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
@@ -71,6 +72,9 @@ from refless.registry.arrays import IntArray, numbered
 from refless.registry.dialect import called, flags_spoken
 from refless.registry.errors import UsageError
 
+OF_SCORE = (  # parameters that 'validate' has not
+    "rated model min_mean min_coverage accept_above at_most_wrong judged_by rubric to these_items"
+)
 SELECTED = (
     "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "
     "are drawn at random."
@@ -226,8 +230,15 @@ def score(
         gate=verdict,
         design=design.said(noun="output"),
         rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
+        validating="" if model else _validating(outputs if rated is None else rated),
         signature=signature,
     )
+
+
+def _validating(rated: Rows) -> str:
+    """The line that validates estimates from these rated texts."""
+    changes = {**dict.fromkeys(OF_SCORE.split()), "outputs": rated}
+    return replace(this_call(), name="validate").said(**changes)
 
 
 def _model_of_shards(

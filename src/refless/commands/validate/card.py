@@ -6,14 +6,14 @@ import numpy as np
 
 from refless.commands.validate.leaderboard import Leaderboard, MethodLine
 from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, worth_using
-from refless.evaluation.baselines import CONSTANT
+from refless.evaluation.baselines import CONSTANT, RIDGE, RIDGE_SOURCES
 from refless.evaluation.further import DECIDED, UNKNOWN, first_open
 from refless.evaluation.jackknife import FEWEST
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture
 from refless.report.units import RatingUnits
-from refless.report.wording import sentence, with_interval
+from refless.report.wording import percent, sentence, with_interval
 from refless.stats.clusters import effective_size
 from refless.stats.intervals import student
 
@@ -21,8 +21,9 @@ QUESTION = "Do estimates help?"
 PARTS = 5  # of the outputs, by their estimates
 FEWEST_IN_PART = 5
 CAPTION = (
-    "A dot an output; rings: the mean ratings of equal parts, with 95 % confidence. Good estimates "
-    "lie along the dashed line; along the flat one they tell no more than the average."
+    "A dot an output; rings: the mean rating of each fifth of them, from the lowest estimates to "
+    "the highest, with 95 % confidence. Good estimates lie along the dashed line; along the flat "
+    "one they tell no more than the average."
 )
 SINGLE = "single outputs: each may be off by {} or more."
 ADVICE: dict[State, str] = {
@@ -43,6 +44,7 @@ def card_of(
     *,
     of_verdicts: bool,
     named: bool,
+    read: str,
 ) -> Card:
     """The card on estimates of rated outputs that were held out.
 
@@ -54,6 +56,7 @@ def card_of(
         agree: what is known of raters; command: the line that estimates outputs.
         of_verdicts: whether ratings are passes and fails.
         named: whether the user named the estimators.
+        read: the parts of outputs that estimates are made of.
     """
     units = RatingUnits(of_verdicts)
     average = float(people.mean()) if len(people) else math.nan
@@ -63,8 +66,9 @@ def card_of(
     on = f"Rests on {table.first.n_scored} rated outputs"
     errors = f"off by {off} (root mean square)"
     for each in _flat(table):
-        errors += f", the average by {units.size(span * math.sqrt(each.mse))}"
-        errors += _spared(each)
+        flat = max(table.first.mse - each.saved, 0.0)  # of texts with an estimate
+        errors += f", the average by {units.size(span * math.sqrt(flat))}"
+    errors += spared_said(table)
     others = _beside(table) if named else []
     beside = " ".join([f"{errors}.", *others, agree])
     return Card(
@@ -73,7 +77,7 @@ def card_of(
         state=state,
         label=YES_OR_NO[state],
         answer=answer,
-        rests=f"{on}, each estimated without its rating: {beside}",
+        rests=f"{on}, each estimated from {read}, without its rating: {beside}",
         further=DECIDED if state != "open" else _further(table),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
@@ -82,14 +86,18 @@ def card_of(
     )
 
 
-def _spared(flat: MethodLine) -> str:
-    """The change of squared errors against those of the mean rating, with its interval."""
-    low, high = flat.saved_interval
-    if low != low or not flat.mse:
+def spared_said(table: Leaderboard) -> str:
+    """By how much estimates make the average's squared errors smaller, with its interval."""
+    share, ends = table.spared
+    if ends[0] != ends[0]:
         return ""
-    shares = [100 * max(x / flat.mse, -1.0) for x in (flat.saved, low, high)]
-    change, least, most = (f"{share:+.0f} %" for share in shares)
-    return f"; squared errors change by {change} (95 % interval {least} to {most})"
+    low, high = map(_smaller, ends)
+    return f"; squared errors are {_smaller(share)} (95 % interval {low} to {high})"
+
+
+def _smaller(share: float) -> str:
+    """`10 % smaller`, or `5 % larger`."""
+    return f"{percent(abs(share))} {'larger' if share < 0 else 'smaller'}"
 
 
 def _beside(table: Leaderboard) -> list[str]:
@@ -119,7 +127,7 @@ def _answer(table: Leaderboard, guess: str, name: str) -> tuple[State, str]:
     if any(each.saved_interval[0] > 0 for each in flat):
         return "no", f"No: {guess}, errs less{than}."
     if rival.gain_interval[0] > 0:
-        return "no", f"No: {rival.name} agrees with people better{than}."
+        return "no", f"No: {_plain(rival.name)} agrees with people better{than}."
     better = all(each.saved_interval[1] < 0 for each in flat)
     if not better:
         outputs = f"{line.n_scored} rated outputs"
@@ -127,10 +135,18 @@ def _answer(table: Leaderboard, guess: str, name: str) -> tuple[State, str]:
         return "open", f"{shown}, with {outputs}."
     if not worth_using(table):
         better_than = sentence(f"{who}better than {guess}")
-        return "open", f"{better_than}, but {rival.name} may do as well."
+        return "open", f"{better_than}, but {_plain(rival.name)} may do as well."
     if not rival.gain_interval[1] < 0:
-        return "yes", f"Yes: {who}better than {guess}; {rival.name} may do as well."
+        return (
+            "yes",
+            f"Yes: {who}better than {guess}; {_plain(rival.name)} may do as well.",
+        )
     return "yes", f"Yes: {who}better than {guess}, for every output."
+
+
+def _plain(name: str) -> str:
+    """The name of a baseline in plain words."""
+    return "a simple word-count model" if name in {RIDGE, RIDGE_SOURCES} else name
 
 
 def _flat(table: Leaderboard) -> list[MethodLine]:

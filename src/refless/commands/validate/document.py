@@ -12,7 +12,12 @@ from refless.evaluation.held_out import Agreement, measured
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import Figure, Key, Section, Table
-from refless.report.wording import number, percent, with_interval
+from refless.report.wording import (
+    number,
+    percent,
+    percent_with_interval,
+    with_interval,
+)
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.measures import MEASURES
 
@@ -62,7 +67,8 @@ def side_by_side_section(result: Validation) -> Section:
     legend = (
         f"Each text is estimated without {left_out(result.group)}. Difference: Spearman minus that "
         f"of {board.reference}, on the texts that both have an estimate for. Correlations are "
-        f"within folds, each estimated by one model. Baselines: {', '.join(board.baselines)}."
+        f"within folds, each estimated by one model. Baselines: {', '.join(board.baselines)}. "
+        "TF-IDF counts words."
         f"{JUDGES if board.scores else ''}"
     )
     table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, True))
@@ -146,19 +152,20 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
             name,
             f"{fit.n:,}",
             with_interval(fit.spearman, fit.spearman_interval),
-            with_interval(fit.r2, fit.r2_interval),
+            percent_with_interval(fit.r2, fit.r2_interval),
         )
         for name, fit in fits
     )
     table = Table(
-        header=("outputs on", "texts", "Spearman [95 %]", "R² [95 %]"),
+        header=("outputs on", "texts", "Spearman [95 %]", "errors spared [95 %]"),
         rows=rows,
         numeric=(False, True, True, True),
     )
     line = (
         f"On rated {study.unit}s an estimate rests on its other rated texts too: "
         f"each text was left out alone. For new {study.unit}s all texts of its {study.unit} were "
-        "left out with it."
+        "left out with it. Errors spared (R²): how much smaller squared errors are than "
+        "those of the average."
     )
     title = f"Rated {study.unit}s and new ones"
     return (Section(title=title, table=table, lines=(line,)),)

@@ -77,12 +77,36 @@ class Leaderboard:
         return self.rivals[0]
 
     @property
+    def spared(self) -> tuple[float, Interval]:
+        """The share of the mean rating's squared errors that the reference spares; 95 %."""
+        for flat in self.methods:
+            if flat.name == CONSTANT:
+                low, high = flat.saved_interval
+                return share_spared(self.first.mse, -flat.saved, (-high, -low))
+        return math.nan, UNDEFINED
+
+    @property
     def constant(self) -> MethodLine | None:
         """The mean rating, if its mean squared error is smaller than the reference's."""
         for line in self.rivals:
             if line.name == CONSTANT and line.saved > 0:
                 return line
         return None
+
+
+def share_spared(
+    mse: float, saved: float, interval: Interval
+) -> tuple[float, Interval]:
+    """The share of a rival's squared errors that estimates spare, at most all, with its interval.
+
+    Args:
+        mse: of the estimates; saved, interval: the rival's less theirs, on the same texts.
+    """
+    whole = mse + saved
+    if not whole > 0:
+        return math.nan, UNDEFINED
+    low, high = interval
+    return saved / whole, (low / whole, min(high / whole, 1.0))
 
 
 def leaderboard(

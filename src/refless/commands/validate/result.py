@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.estimating import estimator_name
+from refless.commands.estimating import estimator_name, told_from
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.card import card_of
@@ -46,9 +46,8 @@ from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import UNKNOWN, one_rating, sentence
+from refless.report.wording import SEVERAL, UNKNOWN, one_rating, sentence
 
-SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 LIMITS = (
     (
         "A correlation is an average over these texts: it can hide texts that are badly wrong, and "
@@ -176,12 +175,12 @@ class ValidateResult(Result):
             self.next_command,
             of_verdicts=pool.of_verdicts,
             named=self.named,
+            read=told_from(self.signature),
         )
 
     def _shown(self) -> Document:
         """The answer, and all numbers behind it."""
         result = self.validation
-        name = sentence(estimator_name(self.signature))
         agreement = result.estimator
         sections = [
             side_by_side_section(result),
@@ -194,7 +193,7 @@ class ValidateResult(Result):
             *reasons_sections(agreement.reasons, agreement.n),
         ]
         return Document(
-            title=f"{name} on {counted(len(result.pool), 'rated text')}",
+            title=f"Estimates of {counted(len(result.pool), 'rated text')}",
             cards=(self.card(),),
             notes=(
                 verdict(self.side_by_side, self.span),

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from refless.commands.validate.leaderboard import share_spared
 from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.jackknife import (
     FEWEST,
     MOST_REFITTED,
     Replicates,
+    difference,
     measured,
     replicates,
     split,
@@ -37,7 +41,8 @@ class HeldOutFit:
     Attributes:
         n: texts.
         spearman, spearman_interval: within folds, each estimated by one model; 95 %.
-        r2, r2_interval: 1 less the mean squared error over the variance of these texts' ratings.
+        r2, r2_interval: the share of the squared errors of the other texts' mean rating that
+            estimates spare; the errors of both are compared text by text.
     """
 
     n: int
@@ -85,25 +90,27 @@ def source_study(
         method = cross_validate(groups, parts.blocks)
         if method.without is None:
             return None
-        fits.append(_fit(replicates(method, parts).on(rows)))
+        flat = CrossValidated.of(
+            lambda rows: partial(mean_of_others, pool.human[rows]), groups, parts.blocks
+        )
+        both = (replicates(each, parts).on(rows) for each in (method, flat))
+        fits.append(_fit(*both))
     return SourceStudy(
         unit=unit_name(pool), n_units=len(sizes), rated=fits[0], new=fits[1]
     )
 
 
-def _fit(method: Replicates) -> HeldOutFit:
-    """The numbers of the texts that have an estimate."""
+def _fit(method: Replicates, flat: Replicates) -> HeldOutFit:
+    """The numbers of the texts that have an estimate, whose mean rating errs as `flat` does."""
     scored = ~np.isnan(method.at()).any(axis=0)
     rho, rho_ends = measured("spearman", method)
-    mse, (low, high) = measured("mse", method)
-    human = method.split.human[scored]
-    differ = len(human) > 0 and human.min() < human.max()
-    variance = float(human.var()) if differ else np.nan
-    r2_interval = (1.0 - high / variance, 1.0 - low / variance)
+    mse, _ = measured("mse", method)
+    saved = difference("mse", flat, method)
+    r2, r2_interval = share_spared(mse, saved.value, saved.interval)
     return HeldOutFit(
         n=int(scored.sum()),
         spearman=rho,
         spearman_interval=rho_ends,
-        r2=1.0 - mse / variance,
+        r2=r2,
         r2_interval=r2_interval,
     )

@@ -5,12 +5,14 @@
   const ON_PAPER = 30; // rows
   const MORE = 5; // rows above and below those in sight
   const HEIGHT = 84; // of a row, as in the style sheet; of a phone
-  const HEIGHT_OF_BLOCK = 320;
   const box = document.getElementById("rows");
   const body = box.querySelector("tbody");
   const search = document.getElementById("search");
   const order = document.getElementById("sort");
   const filters = [...document.querySelectorAll("[data-filter]")];
+  const figures = [byPeople, judge, estimates].some(Boolean);
+  const heightOfBlock = 62 + systems.length * (figures ? 92 : 66);
+  box.style.setProperty("--block", `${heightOfBlock}px`);
   const width = 1 + systems.length * (1 + [byPeople, judge, estimates].filter(Boolean).length);
 
   // an answer is [text, people, judge, estimate, why]; null where a version has none
@@ -23,7 +25,8 @@
   const highest = (row) => Math.max(...row.answers.map((answer) => answer?.[3] ?? -Infinity));
   const tests = {
     differ: (row) => spread(row) > 1e-9,
-    unrated: (row) => rated(row).length < systems.length,
+    missing: (row) => !row.answers.every(Boolean),
+    unrated: (row) => rated(row).length < row.answers.filter(Boolean).length,
     apart: (row) => farthest(row) >= apart,
   };
   const keys = { file: null, people: spread, judge: farthest, estimate: (row) => Math.max(...row.answers.map(missed)), high: highest, low: (row) => -highest(row) };
@@ -119,7 +122,7 @@
   };
 
   function measure() {
-    const height = matchMedia("(max-width: 56rem)").matches ? HEIGHT_OF_BLOCK : HEIGHT;
+    const height = matchMedia("(max-width: 56rem)").matches ? heightOfBlock : HEIGHT;
     let top = 0;
     tops = [0];
     for (const row of shown) {
