@@ -124,7 +124,7 @@ def test_worth_of_outputs() -> None:
     )
     assert card.rests == (
         "Rests on estimates from 2 rated texts; 10 % of the outputs have none. Whether raters "
-        "agree is not known: one person rated each output."
+        "agree is not known: each output has one rating, by nobody named."
     )
     rate = Mean(mean=0.3, mean_interval=(0.26, 0.34), n=40, n_scored=36)
     passed = card_of(name, RATED, rate, None, (), of_verdicts=True)
