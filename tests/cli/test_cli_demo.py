@@ -22,9 +22,9 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         commands[0] == "  refless score OUTPUTS --rated sample/rated.jsonl --scale 1 5"
     )
-    assert len(commands) == 4
-    assert commands[3].startswith("  refless compare ")
-    for command in commands[1:3]:
+    assert len(commands) == 5
+    assert commands[4].startswith("  refless compare ")
+    for command in commands[2:4]:
         again = run_well(*shlex.split(command)[1:])
         assert (
             again.out.split("signature: ")[0].strip() in ran.out

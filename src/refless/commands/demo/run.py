@@ -51,7 +51,7 @@ def demo(
     command = f"{validated.next_command.replace('FILE', ratings, 1)} --scale 1 5"
     return DemoResult(
         validated=replace(validated, next_command=command),
-        scored=replace(scored, validating=""),
+        scored=replace(scored, validating=f"refless validate {ratings} --scale 1 5"),
         sizes=(len(rated), len(outputs)),
         files=(RATED, OUTPUTS),
         out_dir=None if out_dir is None else fspath(out_dir),
