@@ -51,8 +51,11 @@ def _without(field: Field, raters: Raters, kept: BoolArray) -> Field:
     text = raters.text[kept]
     rating = raters.rating[kept]
     human = field.human.copy()
-    for changed in {*raters.text[~kept].tolist()}:
-        left = rating[text == changed]
-        human[changed] = left.mean() if len(left) else np.nan
+    n = len(human)
+    counts = np.bincount(text, minlength=n)
+    sums = np.bincount(text, rating, n)
+    changed = np.unique(raters.text[~kept])
+    with np.errstate(invalid="ignore"):
+        human[changed] = sums[changed] / counts[changed]
     part = replace(raters, text=text, rater=raters.rater[kept], rating=rating)
     return replace(field, human=human, raters=part)

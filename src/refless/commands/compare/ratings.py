@@ -78,6 +78,7 @@ def compared_ratings(
         signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
     if margin:
         signature = signature.plus(margin=margin)
+    told = f"{learner.title} from {told_from(signature)}" if inputs.has_texts else ""
     return CompareResult(
         fields={"rating": counting},
         comparison=comparison,
@@ -88,9 +89,7 @@ def compared_ratings(
         scale=inputs.pool.scale,
         design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=selection,
-        estimator=f"{learner.title} from {told_from(signature)}"
-        if inputs.has_texts
-        else "",
+        estimator=told,
         these_items=these_items,
         looks=looks,
         margin=margin,

@@ -195,6 +195,7 @@ def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> 
     state: State = "no" if licence.undefined else "yes"
     decided = percent(1 - licence.people)
     label = "No, nothing yet" if licence.undefined else f"Yes, {decided}"
+    line = command.replace(LICENCE, saved(".json") or LICENCE)
     return Card(
         topic=audit.name,
         question=f"May {audit.name} decide some outputs alone?",
@@ -205,9 +206,7 @@ def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> 
         further=_labels(audit, licence),
         unfit="deciding any output alone." if licence.undefined else OTHERS,
         advice=_next(audit, licence),
-        command=""
-        if licence.undefined
-        else command.replace(LICENCE, saved(".json") or LICENCE),
+        command="" if licence.undefined else line,
         figures=(picture,),
     )
 

@@ -18,9 +18,7 @@ from refless.stats.intervals import VERDICTS
 from refless.stats.left_out import correlated
 
 FAR = 0.5  # of the scale: ratings of one text that lie so far apart dispute it
-FEWEST_APART = (
-    6  # texts: that one of two is higher on all, or neither, luck gives in 3 %
-)
+FEWEST_APART = 6  # texts: that one of two is higher on all of them, luck gives in 3 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -282,17 +282,16 @@ def _commands(
         values["score_column"] = name if len(licences) > 1 else None
         lines[name] = _line("route", values)
     agree = [audit for audit in audits if audit.alone.answer == "yes"]
-    for audit in () if licences or given["lower_is_better"] else agree:
+    if licences:
+        return lines
+    for audit in agree:
+        if given["lower_is_better"]:
+            continue
         passing = Blank("X") if audit.passing is None else given["passing"]
         values = {**given, "passing": passing, "at_most_wrong": 0.1}
         values["score_column"] = audit.name
         lines[audit.name] = _line("judge", values)
-    if (
-        not licences
-        and not agree
-        and len(judged) == 1
-        and len({*read.pool.systems}) > 1
-    ):
+    if len(judged) == 1 and len({*read.pool.systems}) > 1 and not agree:
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines

@@ -256,16 +256,16 @@ class FeatureTable:
         self._columns = columns
         self._first = first
         n = features.shape[1]
-        # those that are made stand first, and only they take memory; that of all others is NaN
-        self._rows: FloatArray = aligned((n + 1, columns.shape[1]), precision)
-        self._rows[0] = np.nan
-        self._place = np.zeros(n, dtype=np.int32)  # of each feature's row
+        # those that are made stand first, and only they take memory
+        self._rows: FloatArray = aligned((n, columns.shape[1]), precision)
+        # of each feature's row, -1 for one that is not made
+        self._place = np.full(n, -1, dtype=np.int32)
         self._features = features.T.tocsr()
 
     def times(self, texts: csr_array) -> FloatArray:
         """[texts, k] the product, each text alone, in its precision; quicker than SciPy's."""
         index = texts.indices
-        lacking = index[self._place[index] == 0]
+        lacking = index[self._place[index] < 0]
         if len(lacking):
             with _MAKING:
                 self._make(lacking)
@@ -275,13 +275,13 @@ class FeatureTable:
 
     def _make(self, features: IntArray) -> None:
         """Makes the rows of these features; others read those that are made meanwhile."""
-        lacking = features[self._place[features] == 0]
+        lacking = features[self._place[features] < 0]
         # usual ones come first, and lie together
         new = np.array([*dict.fromkeys(lacking.tolist())], np.int64)
         made = self._features[new] @ self._columns
         if self._first is not None:
             made[:, 0] = self._first[new]
-        begin = 1 + np.count_nonzero(self._place)
+        begin = np.count_nonzero(self._place >= 0)
         end = begin + len(made)
         self._rows[begin:end] = made
         self._place[new] = np.arange(begin, end)

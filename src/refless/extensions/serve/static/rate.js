@@ -325,7 +325,8 @@ function rate(at, value) {
   if (!unit) return;
   const dimension = setting.dimensions[at];
   const label = choices(at).find(([one]) => one === value)[2];
-  const said = many ? `${dimension}: ${label}.` : setting.ask === "rating" ? `Rated ${label}.` : `${label}.`;
+  const answered = setting.ask === "rating" ? `Rated ${label}.` : `${label}.`;
+  const said = many ? `${dimension}: ${label}.` : answered;
   send({ kind: "rated", assigned: unit.assigned, dimension, value }, said);
 }
 
