@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reports, with texts that would like to run, and the JSON of the same run."""
     where = tmp_path_factory.mktemp("browser")
-    rows = rated_rows(60)
+    rows = rated_rows(130)
     for row in rows:
         row["text"] = f"{row['text']} {NASTY if row['id'] == 't005' else ''}".strip()
     rated = jsonl(
@@ -197,7 +197,7 @@ def test_outputs_side_by_side(browser: Any, folder: Path) -> None:
 
     opened(browser, folder / "look.html")
     count = "return document.getElementById('count').textContent"
-    assert browser.execute_script(count) == "61 of 61 items"
+    assert browser.execute_script(count) == "34 of 34 items"
     typed = (
         "const search = document.getElementById('search'); search.value = arguments[0];"
         "search.dispatchEvent(new Event('input'))"
