@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from refless.loops import Loops
 from refless.metrics.kernels.dense import Dense, Rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.spec import check
-from refless.text.terms import tokens_of
-from refless.text.tokenize import TOKENS, IdArray
+from refless.text.terms import Tokens, tokens_of
+from refless.text.tokenize import TOKENS
+
+loops = Loops("subsequences")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +38,12 @@ class RougeL:
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts as token ids."""
         tokens = tokens_of(texts, self.tokenize)
-        known, places = np.unique(tokens.keys, return_inverse=True)
-        ranks = _ranks(places, len(known))
+        known, rated = np.unique(tokens.keys, return_inverse=True)
         rows = partial(
             _rows,
-            rated=_sequences(ranks[places], tokens.starts),
-            lengths=tokens.lengths,
+            rated=Tokens(rated, tokens.starts),
             tokenize=self.tokenize,
             known=np.append(known.astype(np.int64), -1),
-            ranks=ranks,
         )
         return Dense(size=len(texts), rows=rows, tokenize=self.tokenize)
 
@@ -54,47 +52,20 @@ class RougeL:
         return {"tok": self.tokenize}
 
 
-def _ranks(ids: IntArray, n: int) -> IdArray:
-    """[n + 1] the place of each token by frequency: rapidfuzz finds numbers below 256 quickest.
-
-    The last one is that of tokens that no rated text has.
-    """
-    order = np.argsort(-np.bincount(ids, minlength=n), kind="stable")
-    ranks = np.empty(n + 1, dtype=np.int32)
-    ranks[order] = np.arange(n)
-    ranks[n] = n
-    return ranks
-
-
-def _sequences(tokens: IdArray, starts: IntArray) -> list[array[int]]:
-    """The tokens of each text."""
-    numbers = array("i", tokens.tobytes())
-    return [numbers[begin:end] for begin, end in pairwise(starts.tolist())]
-
-
 def _rows(
-    texts: Sequence[str],
-    *,
-    rated: list[array[int]],
-    lengths: IntArray,
-    tokenize: str,
-    known: IntArray,
-    ranks: IdArray,
+    texts: Sequence[str], *, rated: Tokens, tokenize: str, known: IntArray
 ) -> Rows:
-    from rapidfuzz.distance import LCSseq
-    from rapidfuzz.process import cdist
-
-    tokens = tokens_of(texts, tokenize)
-    places = np.searchsorted(known[:-1], tokens.keys)
-    places[known[places] != tokens.keys] = len(known) - 1
-    outputs = _sequences(ranks[places], tokens.starts)
+    """Similarities with rated texts, whose tokens are places in `known`, which ends with -1."""
+    outputs = tokens_of(texts, tokenize)
+    places = np.searchsorted(known[:-1], outputs.keys)
+    places[known[places] != outputs.keys] = len(known) - 1
     # at least 1: an empty output shares nothing, even with an empty text
-    halves = 0.5 * np.maximum(tokens.lengths, 1)[:, None]
+    halves = 0.5 * np.maximum(outputs.lengths, 1)[:, None]
 
     def block(begin: int, end: int) -> FloatArray:
-        mine = outputs[begin:end]
-        common = cdist(mine, rated, scorer=LCSseq.similarity, dtype=np.uint32)
-        means = halves[begin:end] + 0.5 * lengths
+        starts = outputs.starts[begin : end + 1]
+        common = loops.common_loop(places, starts, rated.keys, rated.starts, len(known))
+        means = halves[begin:end] + 0.5 * rated.lengths
         shares: FloatArray = np.divide(common, means, out=means)
         return shares
 
