@@ -21,11 +21,13 @@ from refless.cli import console
 from refless.cli.console import say, warned
 from refless.commands import COMMANDS
 from refless.files.untrusted import is_file, ours
+from refless.loops import compiling
 from refless.registry.errors import RefLessError
 from refless.registry.offered import blamed
 from refless.registry.sanitize import printable
 from refless.registry.version import __version__
 
+COMPILING = "compiling loops, once on this machine: it may take half a minute"
 DONE = 0
 INTERNAL_ERROR = 1
 WRONG_INPUT = 2
@@ -161,6 +163,8 @@ def main() -> None:
     gc.set_threshold(CREATED)
     console.open_missing()
     warnings.showwarning = warned
+    if sys.stderr.isatty():
+        compiling.append(lambda: say(COMPILING))
     try:
         sys.exit(guarded(_ran))
     finally:

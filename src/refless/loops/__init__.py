@@ -3,8 +3,11 @@
 Loading numba takes half a second, so a module of loops is loaded by the first call to one of them.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
+
+compiling: list[Callable[[], None]] = []  # called once, when a loop is not yet compiled
 
 
 class Loops:

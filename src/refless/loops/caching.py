@@ -8,7 +8,9 @@ import warnings
 from functools import partial
 
 import numba
+from numba.core import event
 
+from refless.loops import compiling
 from refless.registry.errors import RefLessWarning
 
 
@@ -28,4 +30,17 @@ except RuntimeError:  # no locator available for file ...
         stacklevel=2,
     )
 
+
+class _Compiling(event.Listener):
+    """Tells those who want to know that a loop is compiled, not read from the disk."""
+
+    def on_start(self, event):  # noqa: ARG002 - numba's own
+        while compiling:
+            compiling.pop()()
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _Compiling())
 loop = partial(numba.njit, cache=CACHED)
