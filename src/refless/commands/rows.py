@@ -1,5 +1,6 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -216,12 +217,10 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     low = float(answers.min())
     high = float(answers.max())
     below = LOW_CODES if low >= 0 and high > 1 else frozenset()
-    gap = max(high - low, 1)
+    gap = high - low or math.inf
     if len(answers) >= FEWEST_RATINGS and (low, high) in LIKELY_SCALES:
         gap = min(gap, USUAL_GAP)
-    return frozenset(
-        code for code in suspects if code in below or code - high >= gap and high > low
-    )
+    return frozenset(code for code in suspects if code in below or code - high >= gap)
 
 
 def _zero_in(values: FloatArray) -> frozenset[float]:
