@@ -474,6 +474,8 @@ def _then(
         earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]
         changes |= {"outputs": together, "rated": None}
+    if goal == "compare" and len(read.done):  # today's ratings may have been looked at
+        changes["looks"] = "any"
     return replace(this_call(), name="compare" if compares else "score").said(**changes)
 
 
