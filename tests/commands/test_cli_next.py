@@ -323,7 +323,9 @@ def test_the_list_lacks_what_the_outputs_have(tmp_path: Path, goal: str) -> None
     asked.write_text(csv_of(filled), "utf-8")
     then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
     assert "judge" not in listed[0]
-    assert ("--looks any" in then) == goal.startswith("compare")  # some are rated already
+    assert ("--looks any" in then) == goal.startswith(
+        "compare"
+    )  # some are rated already
     assert len(run_well(*shlex.split(then)[1:], "--format", "json").json)
     read = refless.compare([file, asked], columns={"system": "bot"}, scale=(1, 5))
     assert f"{36 - len(filled)} of 60 rows have no rating" in " ".join(read.notes)
