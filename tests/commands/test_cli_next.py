@@ -303,6 +303,34 @@ def test_the_users_columns_without_flags(tmp_path: Path) -> None:
     assert "12 rated texts are outputs compared here" in ran.err
 
 
+@pytest.mark.parametrize("goal", ["learn", "mean", "compare", "compare --blind"])
+def test_the_list_lacks_what_the_outputs_have(tmp_path: Path, goal: str) -> None:
+    """Scores, and versions under a name of their own: the printed line reads them, and no more."""
+    rows: list[dict[str, object]] = [
+        {"question": f"q{i // 2}", "bot": "ab"[i % 2], "answer": f"text {i} of {i % 7}"}
+        for i in range(60)
+    ]
+    for i, row in enumerate(rows):
+        row |= {"rating": 1 + i % 5 if i < 24 else "", "judge": i % 11}
+    file = tmp_path / "bot.csv"
+    file.write_text(csv_of(rows), "utf-8")
+    own = () if goal == "learn" else ("--column", "system=bot")
+    flags = (*own, *SCALE, "--score-column", "judge")
+    asked = tmp_path / "list.csv"
+    ran = run_well("next", file, "--goal", *goal.split(), "-n", 12, *flags, "-o", asked)
+    listed = list(csv.DictReader(io.StringIO(asked.read_text("utf-8"))))
+    filled = [{**row, "rating": 1 + i % 4} for i, row in enumerate(listed)]
+    asked.write_text(csv_of(filled), "utf-8")
+    then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
+    assert "judge" not in listed[0]
+    assert ("--looks any" in then) == goal.startswith(
+        "compare"
+    )  # some are rated already
+    assert len(run_well(*shlex.split(then)[1:], "--format", "json").json)
+    read = refless.compare([file, asked], columns={"system": "bot"}, scale=(1, 5))
+    assert f"{36 - len(filled)} of 60 rows have no rating" in " ".join(read.notes)
+
+
 def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
     """A pattern of columns stands for the columns that it matches."""
     rows = [

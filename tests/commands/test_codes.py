@@ -11,6 +11,7 @@ from refless import pool_of
 from refless.commands.rows import codes_in, note_scale
 from refless.commands.warnings import collecting
 from refless.data.tables import Reading, parse_word_map, read_pool
+from refless.registry.errors import InputError
 
 STARS = [float(1 + i % 5) for i in range(40)]
 
@@ -49,6 +50,27 @@ def test_stars_of_zero() -> None:
     )
     (scale,) = lines_of([*STARS, 0.0])
     assert "scale=(0, 5)" in scale
+
+
+@pytest.mark.parametrize("code", [0.0, -1.0, -99.0, 9.0, 99.0])
+@pytest.mark.parametrize("top", [5, 6])
+def test_no_answer_rests_on_many_codes(code: float, top: int) -> None:
+    """Where half of the ratings stand apart, a scale or a map has to say what they are."""
+    stars = [1 + i % (2 * top - 1) / 2 for i in range(60)]
+    stars = [star for star in stars if star > 1 or code] + [1.0]
+    with pytest.raises(InputError, match=rf"ratings are {code:g}, as if.*'{code:g}='"):
+        lines_of([*stars, *[code] * 80])
+    assert "no scale" in lines_of([*stars, *[float(top - 1)] * 80])[0]
+
+
+@pytest.mark.parametrize(("ends"), [(0, 5), (0, 10), (0, 1)])
+def test_a_rating_of_zero_is_one(ends: tuple[int, int]) -> None:
+    """Zeros are no codes if ones are about as many, or all that is below."""
+    values = [float(i) for i in range(ends[0], ends[1] + 1)]
+    (line,) = lines_of(values * 10 + [0.0] * (10 if ends[1] == 1 else 0))
+    assert "no scale" in line
+    errors = [0.0] * 60 + [1.0] * 30 + [2.0] * 15 + [3.0] * 5
+    assert len(lines_of(errors)) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,13 +26,16 @@ from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import SCALE, called
-from refless.registry.errors import UsageError
+from refless.registry.errors import InputError, UsageError
 
 # that may stand for no answer, as survey tools and harnesses write it
 HIGH_CODES = frozenset({9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0})
 LOW_CODES = frozenset({-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0})
 CODES = HIGH_CODES | LOW_CODES
 MOST_TIMES = 4  # the highest rating of another annotator
+MOST_CODES = 0.2  # of all ratings: with more no answer is given
+APART = 3  # times as many zeros as ones: they are of another kind
+USUAL_GAP = 3  # between the end of a usual scale and a code
 FULL_ROWS = 3  # bad rows that are told in full
 
 
@@ -130,6 +134,9 @@ def note_ratings(pool: RatedPool) -> FloatArray:
     """The single ratings that are no codes; says which ones look like codes for "not rated".
 
     On a scale that the user gave all of them are ratings; it is said if they look like its shares.
+
+    Raises:
+        InputError: so many of them look like codes that every answer would rest on that.
     """
     values = pool.ratings.values
     if not len(values):
@@ -141,10 +148,47 @@ def note_ratings(pool: RatedPool) -> FloatArray:
             shares = called("scale", (0, 1))
             note(f"all ratings go {ends}: if they are shares of it, {shares}")
         return values
+    if many := many_codes(pool):
+        raise codes_fault(pool, many)
     codes = codes_in(values) | _zero_in(values)
     for line in _of_codes(values, codes, "rating", "not rated"):
         note(f"{line}; if it is a rating, give {called('scale')}")
     return values[~np.isin(values, [*codes])]
+
+
+def many_codes(pool: RatedPool) -> tuple[float, ...]:
+    """Codes of so many ratings that every answer would rest on them; none on a given scale.
+
+    A 0 counts only if it is no lowest of six marks: if ones are far rarer.
+    """
+    values = pool.ratings.values
+    if pool.scale is not None or len(values) < FEWEST_RATINGS:
+        return ()
+    codes = codes_in(values) | _zero_in(values)
+    if (values == 0).sum() <= APART * (values == 1).sum():
+        codes -= {0.0}
+    share = float(np.isin(values, [*codes]).mean())
+    return tuple(sorted(codes)) if share > MOST_CODES else ()
+
+
+def blanking(codes: Sequence[float]) -> dict[str, str]:
+    """The option that reads codes as not rated."""
+    return {"rating-map": ",".join(f"{code:g}=" for code in codes)}
+
+
+def codes_fault(pool: RatedPool, codes: Sequence[float]) -> InputError:
+    """The error for many ratings that look like codes, with both ways to say what they are."""
+    values = pool.ratings.values
+    are_codes = np.isin(values, codes)
+    answers = values[~are_codes]
+    named = " or ".join(f"{code:g}" for code in codes)
+    scale = called("scale", (float(values.min()), float(values.max())))
+    return InputError(
+        f"{int(are_codes.sum())} of {len(values)} ratings are {named}, as if that stood for not "
+        f"rated: the others go from {answers.min():g} to {answers.max():g}",
+        remedy=f"{called('reading', blanking(codes))} reads them as not rated; if they are "
+        f"ratings, give {scale}",
+    )
 
 
 def _of_codes(
@@ -168,28 +212,32 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     if not {*values[values < 0].tolist()} <= CODES:  # a scale that goes below 0
         suspects = {value for value in suspects if value > 0}
     answers = values[~np.isin(values, [*suspects])]
-    if len(answers) <= len(values) / 2:
+    if len(answers) <= len(values) / 2 and len(answers) < FEWEST_RATINGS:
         return frozenset()
     low = float(answers.min())
     high = float(answers.max())
     below = LOW_CODES if low >= 0 and high > 1 else frozenset()
-    return frozenset(
-        code for code in suspects if code in below or code - high >= high - low > 0
-    )
+    gap = high - low or math.inf
+    if len(answers) >= FEWEST_RATINGS and (low, high) in LIKELY_SCALES:
+        gap = min(gap, USUAL_GAP)
+    return frozenset(code for code in suspects if code in below or code - high >= gap)
 
 
 def _zero_in(values: FloatArray) -> frozenset[float]:
-    """0 beside a usual scale of whole ratings that begins at 1, which is rarer; else nothing."""
+    """0 beside a usual scale that begins at 1, which is rarer; else nothing."""
     above = values[values > 0]
     zeros = int((values == 0).sum())
-    has_negative = zeros + len(above) < len(values)
-    if has_negative or zeros >= len(above) or len(values) < FEWEST_RATINGS:
+    if zeros + len(above) < len(values) or len(above) < FEWEST_RATINGS:
         return frozenset()
     low = float(above.min())
     high = float(above.max())
     has_usual_ends = (low, high) in LIKELY_SCALES and low == 1 and 3 <= high <= 10
-    are_integers = bool((above == above.round()).all())
-    is_code = has_usual_ends and are_integers and zeros > int((above == 1).sum())
+    are_halves = bool((2 * above == (2 * above).round()).all())
+    lowest = int((above == 1).sum())
+    falls = lowest >= len(above) / len({*above.tolist()})  # as counts of errors do
+    is_code = has_usual_ends and are_halves and zeros > lowest
+    if zeros >= len(above):
+        is_code = is_code and not falls
     return frozenset({0.0} if is_code else ())
 
 

@@ -161,10 +161,7 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
 def compared_by(
     fields: Mapping[str, Field], order: Sequence[str]
 ) -> dict[str, Comparison]:
-    """The same by each of several scores of all outputs, p-values corrected over all together.
-
-    `fields` are outputs by name, whose scores stand for human ratings.
-    """
+    """The same by scores that stand for ratings, by name; p-values corrected over all together."""
     nothing = Residuals(values=np.zeros(0))
     tables = {name: EntryTable.of(outputs) for name, outputs in fields.items()}
     pairs: list[Pair] = []
@@ -363,11 +360,13 @@ def _answered(
         result = replace(result, apart=apart)
         by: Method = "none" if math.isnan(guess.error) else "estimates"
         return result, by, _looked(guess, len(errors.values), field, looks)
+    result = result.by_the_more_exact()
     alone = _looked(result.alone, result.rated, field, looks)
     both = _looked(result.both, result.rated, field, looks)
-    method: Method = "ratings and estimates" if result.share else "ratings"
-    method = "none" if math.isnan(both.error) else method
-    return replace(result, alone=alone, both=both), method, both
+    result = replace(result, alone=alone, both=both)
+    if math.isnan(both.error):
+        return result, "none", both
+    return result, "ratings and estimates" if result.share else "ratings", both
 
 
 def _looked(answer: Answer, n: int, field: Field, looks: Looks | None) -> Answer:

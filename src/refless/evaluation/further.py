@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.registry.plural import counted
+from refless.report.wording import percent
 from refless.stats.intervals import Interval
 
 FEWEST = 10  # independent ratings on either side: of fewer no forecast is made
 FEWEST_SOUGHT = 20  # of fewer it is not said that there may be nothing to find
 MOST = 100  # times what there is; beyond this no number is told
 REACH = 20  # times the items that there are: more are out of reach
+HARDLY = 1 / 3  # chance below which ratings are not worth their while
 DECIDED = "not needed for this answer."
 UNKNOWN = "too little is known to tell how many would decide it."
 
@@ -26,10 +28,27 @@ class Further:
         count: items to rate, of those that there are, or items beyond them; 0 if it is decided;
             None if that is out of reach.
         of: which of these it is; "" if too little is known to tell.
+        left: items that are not rated yet; chance: that ratings of all of them decide it.
     """
 
     count: int | None = None
     of: Literal["", "ratings", "items"] = ""
+    left: int = 0
+    chance: float = math.nan
+
+    @property
+    def takes_new(self) -> bool:
+        """Whether ratings of the items that are left would hardly decide it."""
+        return self.of == "items" and self.chance < HARDLY
+
+    @property
+    def new(self) -> str:
+        """The new items that it takes, in words."""
+        return (
+            "many new items"
+            if self.count is None
+            else f"about {counted(self.count, 'new item')}"
+        )
 
     @property
     def said(self) -> str:
@@ -40,15 +59,25 @@ class Further:
             return UNKNOWN
         if self.count is None and self.of == "ratings":
             return "not within reach: ratings of all these items may not decide it."
+        if self.of == "ratings":
+            asked = f"about {counted(self.count or 0, 'more item')}"
+            return f"{asked} would decide it with a chance of 4 in 5."
+        here = ""
+        if self.left and self.chance == self.chance:
+            here = (
+                f"ratings of all {self.left:,} items left decide it with a chance of "
+            )
+            here += f"{percent(self.chance)}; "
         if self.count is None:
             return (
-                f"not within reach: {REACH} times as many items may not decide it, as there may be "
-                "nothing to find."
+                f"{here}not within reach: {REACH} times as many items may not decide it, as there "
+                "may be nothing to find."
             )
-        asked = f"about {counted(self.count, 'more item')}"
-        if self.of == "items":
-            asked = f"about {counted(self.count, 'new item')} rated and scored as these are,"
-        return f"{asked} would decide it with a chance of 4 in 5."
+        beyond = " beyond these" if here else ""
+        return (
+            f"{here}{self.new}{beyond}, rated and scored as these are, would decide it with a "
+            "chance of 4 in 5."
+        )
 
 
 NOTHING_MORE = Further(count=0)

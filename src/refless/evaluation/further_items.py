@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further import NOTHING_MORE, REACH, Further, told_by
-from refless.evaluation.outlook import outlook
+from refless.evaluation.outlook import Outlook, outlook
 from refless.stats.answers import Answer
 from refless.stats.forecast import Forecast, Progress, Today
 
@@ -39,19 +39,20 @@ def _forecast(pair: Pair, bar: float, *, these: bool) -> Further:
     progress = pair.progress
     units = progress.common if progress.paired else sum(progress.every)
     items_in_unit = pair.items / units
-    needed = _needed(pair.difference, today, bar)
-    if needed is not None:
-        rated = pair.both_rated if pair.paired else pair.rated
-        more = max(math.ceil(needed * items_in_unit) - rated, 1)
+    rated = pair.both_rated if pair.paired else pair.rated
+    here = _outlook(pair.difference, today, bar)
+    if here.needed is not None:
+        more = max(math.ceil(here.needed * items_in_unit) - rated, 1)
         return Further(count=more, of="ratings")
     if these:
         return Further(of="ratings")
     alone = pair.powered.alone
-    needed = _needed(pair.difference, _with_more_items(progress, alone), bar)
-    if needed is None:
-        return Further(of="items")
-    more = max(math.ceil(needed * items_in_unit) - pair.items, 1)
-    return Further(count=more, of="items")
+    beyond = _outlook(pair.difference, _with_more_items(progress, alone), bar).needed
+    new = None
+    if beyond is not None:
+        new = max(math.ceil(beyond * items_in_unit) - pair.items, 1)
+    left = pair.items - rated
+    return Further(count=new, of="items", left=left, chance=here.chance)
 
 
 def further_choices(rate: Answer, sources: int, even: float, bar: float) -> Further:
@@ -65,7 +66,7 @@ def further_choices(rate: Answer, sources: int, even: float, bar: float) -> Furt
         return Further()
     progress = Progress(rated=(float(sources),), every=(float(sources),))
     centred = rate.beyond(even)
-    needed = _needed(centred, _with_more_items(progress, rate), bar - even)
+    needed = _outlook(centred, _with_more_items(progress, rate), bar - even).needed
     count = None if needed is None else max(math.ceil(needed - sources), 1)
     return told_by(sources, Further(count=count, of="items"))
 
@@ -77,10 +78,10 @@ def _with_more_items(progress: Progress, alone: Answer) -> Today:
     return Today(progress=larger, error=alone.error, freedom=alone.freedom)
 
 
-def _needed(answer: Answer, today: Today, bar: float) -> float | None:
-    """Units with all their ratings that should tell on which side of a bar the answer lies."""
+def _outlook(answer: Answer, today: Today, bar: float) -> Outlook:
+    """The outlook for ratings of more units, to tell on which side of a bar the answer lies."""
 
     def half_width(forecast: Forecast) -> float:
         return answer.wide * forecast.half_width
 
-    return outlook(answer.value, today, half_width, bar=bar).needed
+    return outlook(answer.value, today, half_width, bar=bar)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import fmean
 from typing import NamedTuple
 
 from refless.registry.plural import counted
@@ -54,12 +55,16 @@ def difference_picture(
         more: items that are rated for one version, whose ratings the mean difference has too.
     """
     old, new = _short(names)
-    top = _around_zero([value, *interval, bar], "")
-    below = _around_zero(differences, f"item by item: {new} minus {old}, in {unit}")
+    label = f"item by item: {new} minus {old}, in {unit}"
+    below = _around_zero([value, *interval, bar, *differences], label)
+    top = replace(below, label="")
     ends = f"from {number(interval[0])} to {number(interval[1])}"
     also = ""
     if more:
-        also = f" The bar also uses {counted(more, 'item')} rated for one version."
+        also = f" The bar also uses {counted(more, 'item')} rated for one version"
+        if differences:
+            also += f"; those rated for both differ by {_signed(fmean(differences))} on average"
+        also += "."
     allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(
         top,
@@ -74,9 +79,8 @@ def difference_picture(
         signed=_signed,
         bar=bar,
         label=f"{new} minus {old}: {number(value)}, 95 % interval {ends}",
-        caption=f"{allowed}Bar: where the average difference lies, with 95 % confidence. Below, "
-        f"on a scale of its own: {counted(len(differences), 'item')} rated for both, {new} better "
-        f"to the right.{also}",
+        caption=f"{allowed}Bar: where the average difference lies, with 95 % confidence. Below: "
+        f"{counted(len(differences), 'item')} rated for both, {new} better to the right.{also}",
     )
 
 

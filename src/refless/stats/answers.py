@@ -146,6 +146,12 @@ class Powered:
     def __post_init__(self) -> None:
         object.__setattr__(self, "worth", self._worth())
 
+    def by_the_more_exact(self) -> Powered:
+        """The same by ratings alone if estimates do not make the answer more exact."""
+        if self.both.error >= self.alone.error:
+            return replace(self, both=self.alone, share=0.0)
+        return self
+
     def _worth(self) -> float:
         """Units that tell as much without estimates; never more than are asked about."""
         if not self.both.error > 0:

@@ -67,8 +67,10 @@ def card_of_two(
         rests=rests if pair.paired else f"{rests} {NO_PAIRS}",
         further=_further(pair, further),
         unfit=_unfit(pair),
-        advice=_advice(pair, more_items=further.of == "items"),
-        command="" if pair.shown or _is_all_rated(pair) else command,
+        advice=_advice(pair, further),
+        command=""
+        if pair.shown or _is_all_rated(pair) or further.takes_new
+        else command,
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -100,7 +102,7 @@ def _pass_rates(first: float, second: float) -> list[str]:
     return [f"{100 * rate:.{0 if is_whole else 1}f} %" for rate in (first, second)]
 
 
-def _advice(pair: Pair, *, more_items: bool) -> str:
+def _advice(pair: Pair, further: Further) -> str:
     better = turned(pair).second
     if pair.shown and pair.method == "estimates":
         return f"rate some outputs that are drawn at random, before you take {better}."
@@ -111,8 +113,9 @@ def _advice(pair: Pair, *, more_items: bool) -> str:
     if pair.difference.untold == "raters are apart":
         return "have the same people rate both."
     if not _is_all_rated(pair):
-        beside = "; even ratings of all would hardly decide it" if more_items else ""
-        return f"rate more of the items, drawn at random{beside}."
+        if further.takes_new:
+            return f"call it undecided; to decide it, collect {further.new}."
+        return "rate more of the items, drawn at random."
     return "all items are rated: it takes answers to more items."
 
 

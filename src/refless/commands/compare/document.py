@@ -26,7 +26,6 @@ from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 NAME = 24  # columns of a terminal
-VISIBLE = 1.01  # times as wide
 MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
 ALLOWED = "for raters who are stricter or milder."
@@ -311,9 +310,6 @@ def made_of(pair: Pair, estimator: str) -> str:
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as {worth:,} rated items without estimates"
-    if worth <= pair.powered.rated:
-        wider = pair.difference.error > VISIBLE * pair.powered.alone.error
-        gain = f"{'less' if wider else 'no more'} exact than the ratings alone"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 

@@ -82,11 +82,15 @@ def read_inputs(
     read = read_partly(outputs, replace(reading, beside_rated=True))
     tell(read)
     note_missing(read.texts)
-    ratings = read_partly(
-        rated, rows.to_reading(), system=None, needed=("text", "rating")
-    )
+    ratings = read_rated(rated, rows)
     tell(ratings)
     return inputs_of(read, ratings, group)
+
+
+def read_rated(rated: Rows, rows: ScoredRows) -> PartlyRated:
+    """Rated texts beside outputs, which may say of them what a list for raters leaves out."""
+    reading = replace(rows.to_reading(), beside_outputs=True)
+    return read_partly(rated, reading, system=None, needed=("text", "rating"))
 
 
 def inputs_of(

@@ -129,6 +129,8 @@ class GateResult(Result):
             for measure in self.measures
         )
         ask = "have more rated"
+        if self.further.takes_new:
+            ask = f"collect {self.further.new}"
         first = ""
         if isinstance(compared, ScoresResult):
             ask = "score answers to more items"

@@ -17,7 +17,7 @@ from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, confidence_said
-from refless.registry.dialect import saved, saving
+from refless.registry.dialect import called, saved, saving
 from refless.registry.signature import digest_of
 from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
@@ -25,6 +25,7 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import clipped, number
 
+WIDER = "its interval is wider than that of the one look which is foretold"
 TO_RATE = "to-rate.csv"
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there
@@ -178,6 +179,10 @@ class NextResult(Result):
             names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
             file = saved(".csv", ".jsonl")
             each = " (for the mean of each)" if len(systems) > 1 else ""
+            if (looked := called("looks", "any")) in self.then:
+                each = (
+                    f" ({looked}, as today's ratings may have been looked at: {WIDER})"
+                )
             command = self.then.replace(TO_RATE, file or TO_RATE)
             advice = f"have {names} in {file} filled in, then{each}:"
             if not file:

@@ -9,7 +9,13 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import Inputs, counting, inputs_of, looks_drawn
+from refless.commands.compare.inputs import (
+    Inputs,
+    counting,
+    inputs_of,
+    looks_drawn,
+    read_rated,
+)
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
@@ -131,8 +137,8 @@ def next(  # noqa: A001 - the command's name
     For example: refless next outputs.csv --goal compare -o to-rate.csv
 
     -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
-    column for the rating, and no estimates. Once it is filled in, give
-    it to 'refless score', 'validate' or 'compare' with `rated`. Before the first rating, `plan`
+    column for the rating, and no estimates. Once it is filled in, name
+    it after the outputs: 'refless outputs.csv to-rate.csv'. Before the first rating, `plan`
     says how many are needed, or with `n` what so many show.
 
     Args:
@@ -317,8 +323,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     called = {**read.columns}
     ratings = None
     if rated is not None and goal in PAIRED:
-        needed = ("text", "rating")
-        ratings = read_partly(rated, rows.to_reading(), system=None, needed=needed)
+        ratings = read_rated(rated, rows)
         tell(ratings)
         pool = ratings.pool
         called |= {role: names for role, names in ratings.columns.items() if names}
@@ -331,6 +336,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
+        pool = compared.pool
         looks_drawn(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True
@@ -463,8 +469,13 @@ def _then(
         return replace(this_call(), name="next").said(n=None, rated=files)
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
-    if partly and not compares:  # rows of one id are one text
-        changes |= {"outputs": [*words_of(outputs), TO_RATE], "rated": None}
+    if not compares and (partly or this_call().values["score_column"]):
+        # the list's rows take the scores of the outputs, in files beside each other
+        earlier = [] if rated is None else words_of(rated)
+        together = [*earlier, *words_of(outputs), TO_RATE]
+        changes |= {"outputs": together, "rated": None}
+    if goal == "compare" and len(read.done):  # today's ratings may have been looked at
+        changes["looks"] = "any"
     return replace(this_call(), name="compare" if compares else "score").said(**changes)
 
 

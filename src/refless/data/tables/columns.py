@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from refless.data.tables.cells import json_in_cell
+from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, names_of
 from refless.data.tables.spellings import (
     at_any_place,
@@ -144,19 +145,24 @@ def _is_hinted(name: str, role: str) -> bool:
 
 
 def named_here(
-    columns: Columns, roles: Names, header: Names
+    reading: Reading, roles: Names, header: Names
 ) -> tuple[Columns, list[str]]:
-    """The flags and roles of rows beside the rated ones, without flags for columns of those alone.
+    """The flags and roles of one of two sets of rows, without flags for columns of the other alone.
 
-    A role that is about texts may have another of its usual names here.
+    Scores of texts may be in the outputs alone, and ratings in the rated rows. A role that is about
+    texts may have another of its usual names here.
     """
+    columns = reading.columns
+    rated = reading.beside_outputs
     absent = set()
     for role in roles:
         names = flagged(columns, role)
         if names and not any(_any_matches(header, name) for name in names):
             absent.add(role)
     unset: dict[str, Any] = {role: None for role in absent if ROLES[role].of == "place"}
-    ratings = {role for role in absent if ROLES[role].of == "rating"}
+    if rated and "score" in absent:
+        unset["score"] = ()
+    ratings = {role for role in absent if ROLES[role].of == "rating" and not rated}
     return replace(columns, **unset), [role for role in roles if role not in ratings]
 
 

@@ -41,6 +41,8 @@ class Reading:
         where: conditions that rows must meet, such as `status=approved` and `type!=control`.
         beside_rated: whether the rated texts are other rows, which alone may have the columns of
             ratings and names that flags name.
+        beside_outputs: whether the outputs are other rows, which alone may have the columns of
+            scores and names that flags name.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -57,6 +59,7 @@ class Reading:
     label_config: str | None = None
     where: Strings = ()
     beside_rated: bool = False
+    beside_outputs: bool = False
     max_bytes: int = MOST_BYTES
 
     @property

@@ -45,6 +45,7 @@ from refless.data.tables.ratings import (
     spelled,
 )
 from refless.data.tables.reading import Reading
+from refless.data.tables.returned import with_returned
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.shared_ids import with_items
 from refless.data.tables.spellings import at_any_place
@@ -260,6 +261,7 @@ def read_table(
     _leave_out_invalid(gathered, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
     notes = _read_percents(gathered, chosen, reading)
+    notes += with_returned(gathered, chosen, kind)
     chosen = replace(chosen, notes=(*chosen.notes, *notes))
     table = _checked(gathered, chosen, reading.score_map)
     if reading.columns.annotator is None and table.roles.all("rating"):
@@ -346,8 +348,8 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
     named = gathered.conditional.union(flagged_names(columns))
     notes = in_one_column(gathered, named)
     header = tuple(gathered.header)
-    if reading.beside_rated:
-        columns, roles = named_here(columns, roles, header)
+    if reading.beside_rated or reading.beside_outputs:
+        columns, roles = named_here(reading, roles, header)
     if "rating" in roles:
         check_one_hot(gathered, columns)
         columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
