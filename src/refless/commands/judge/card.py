@@ -322,8 +322,10 @@ def _faults(audit: Audit) -> list[str]:
     units = RatingUnits(audit.passing is not None)
     for part in audit.slices:
         favoured = part.column == "system" and part.significant and part.gap.value > 0
-        if favoured and (audit.same_units or units.percent):
-            return [f"it favours {part.value} by {units.size(part.gap.value)}"]
+        if favoured:
+            by = units.size(part.gap.value)
+            of = "" if audit.same_units or units.percent else " of people's scale"
+            return [f"it favours {part.value} by {by}{of}"]
     if "judge_rate" in measures:
         by_judge = measures["judge_rate"]
         by_people = measures["base_rate"]

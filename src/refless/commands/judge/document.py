@@ -32,6 +32,10 @@ ANSWERS = {
 NOTHING = Estimate(value=math.nan)
 NAME = 30  # columns of a terminal
 NAMED = 20  # slices that are named
+LINE = (
+    "Scores in other units count as the ratings that they predict; intervals and p hold for the "
+    "line that predicts scores from ratings too."
+)
 MOST_SLICES = 28  # of more, the clearest are in the table
 
 
@@ -177,6 +181,8 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     if significant:
         differs = f"Its error differs in: {', '.join(significant)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
+    if not audit.same_units and audit.passing is None:
+        legend = f"{legend} {LINE}"
     lines = [differs, legend, *untested]
     slices = audit.slices[:MOST_SLICES]
     if len(audit.slices) > len(slices):
