@@ -299,9 +299,13 @@ def test_a_version_that_is_favoured_in_other_units(better: int, added: int) -> N
         system = "old" if old else "new"
         row = {"item": f"i{i}", "system": system, "text": f"output {i}"}
         rows.append({**row, "rating": rating, "judge_score": score})
-    (card,) = refless.judge(rows, scale=SCALE, score_column="judge_score").cards()
+    result = refless.judge(rows, scale=SCALE, score_column="judge_score")
+    (card,) = result.cards()
     favour = re.search(r"favours new by .* points of people's scale", card.answer)
     assert bool(favour) == bool(added)
+    (versions, *_) = result.audits[0].uses
+    assert versions.answer == "correct"
+    assert "there are 2 systems: 'refless compare' with" in versions.estimate.undefined
 
 
 @pytest.mark.parametrize(

@@ -557,12 +557,8 @@ def test_scores_on_another_scale(graded: Path) -> None:
         f"{four}: undefined, the judge's scores are not in the units of the ratings."
         in told
     )
-    assert (
-        "by how much the judge is too kind or too strict: the judge's scores are not"
-        in told
-    )
     assert "judge single outputs only with a limit on errors" in told
-    assert "estimate a mean" not in told
+    assert "estimate a mean only with people's ratings the judge's scores are" in told
 
 
 @pytest.mark.parametrize(
@@ -780,14 +776,13 @@ def test_a_judge_who_says_one_thing_estimates_nothing(
         {"id": f"{i}", "rating": rating, "judge": 3} for i, rating in enumerate(ratings)
     ]
     told, _ = said(table(tmp_path / "flat.csv", rows), "judge", *passing)
-    assert "Not claimed: whether it can estimate a" in told
-    assert "it says the same of every row" in told
+    assert re.search("estimate a (mean|rate) cannot be told yet it says the same", told)
 
 
 def test_slices_of_columns_with_a_role(graded: Path) -> None:
     """Systems are ranked and the own family found although systems are slices too."""
     told, _ = said(graded, "kind", "--by", "system", "--own", "gpt*")
-    assert "rank systems" in told
+    assert "compare versions" in told
     assert "system lama" in told
     assert "family own" in told
 

@@ -143,7 +143,7 @@ def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Au
         human, judge, _ = verdicts(labels)
         table = Confusion.of(human, judge)
     uses = (
-        may_rank(ranked),
+        may_rank(ranked, labels, measures),
         may_estimate(labels, measures),
         may_filter(labels, measures),
         may_replace(labels, as_annotator(labels)),
@@ -167,7 +167,7 @@ def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Au
         few=few,
         worst=worst,
         errors=errors,
-        refusals=refusals(labels, uses),
+        refusals=refusals(labels),
     )
 
 

@@ -44,17 +44,13 @@ def uses_section(audit: Audit) -> Section:
     title = f"What may {audit.name} be used for?"
     if audit.licence is not None and not audit.licence.undefined:
         title = f"What may {audit.name} be used for beyond its licence?"
-    uses = [use for use in audit.uses if not use.estimate.undefined]
-    if not uses:
-        line = "These ratings do not tell what it may be used for."
-        return Section(title=title, lines=(line,))
     rows = [
         (
             PURPOSES[use.purpose].short,
             ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer]),
             _why(use, audit),
         )
-        for use in uses
+        for use in audit.uses
     ]
     table = Table(
         header=("use", "may it", "why"), rows=tuple(rows), numeric=(False,) * 3
@@ -64,6 +60,8 @@ def uses_section(audit: Audit) -> Section:
 
 def _why(use: Use, audit: Audit) -> str:
     """The number that an answer rests on, what is needed, and the ratings that would tell."""
+    if use.estimate.undefined:
+        return use.estimate.undefined
     units = RatingUnits(audit.passing is not None)
     value = use.estimate.value
     low, high = use.estimate.interval
