@@ -761,9 +761,12 @@ def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
     assert found["mae"] is not None
     two = ("--column", "rating=rater_a", "--column", "rating=rater_c")
     card, notes = said(path, "judge", *two)
-    assert "texts, on which annotators are split evenly, pass; --pass 0.51" in notes
+    assert "texts, on which raters are split evenly, pass; --pass 0.51" in notes
     strict = measures_of(path, *two, "--pass", "0.51")["kappa"]
     assert f"with --pass 0.51 they fail, and kappa is {strict:.3f}" in card
+    like_c = [{**row, "judge": row["rater_c"]} for row in votes]
+    card, _ = said(table(tmp_path / "like_c.csv", like_c), "judge", *two)
+    assert "More ratings: a third rating of each text on which raters are split" in card
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "6")])

@@ -47,7 +47,7 @@ def uses_section(audit: Audit) -> Section:
     rows = [
         (
             PURPOSES[use.purpose].short,
-            ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer]),
+            answer_of(use),
             _why(use, audit),
         )
         for use in audit.uses
@@ -56,6 +56,11 @@ def uses_section(audit: Audit) -> Section:
         header=("use", "may it", "why"), rows=tuple(rows), numeric=(False,) * 3
     )
     return Section(title=title, table=table)
+
+
+def answer_of(use: Use) -> str:
+    """Whether a judge may be put to a use, in words."""
+    return ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer])
 
 
 def _why(use: Use, audit: Audit) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.audits import TieRule
 from refless.commands.judge.calibration_shown import calibration_sections
 from refless.commands.judge.card import card_of, card_of_runs
 from refless.commands.judge.document import (
@@ -89,7 +90,7 @@ class JudgeResult(Result):
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         columns: by name, cells of the rated texts and of the unrated ones, in files.
         commands: the line that does what is advised, by judge.
-        drawing: the line that draws what to rate, or "".
+        drawing: the line that draws what to rate, or ""; uneven: as `card_of` takes it.
         ties: what follows if texts fail on which raters are split evenly, by judge.
         unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
@@ -109,7 +110,8 @@ class JudgeResult(Result):
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     drawing: str = ""
-    ties: Mapping[str, str] = field(default_factory=dict)
+    uneven: str = ""
+    ties: Mapping[str, TieRule] = field(default_factory=dict)
     unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
@@ -144,10 +146,13 @@ class JudgeResult(Result):
                 scores[both],
                 self.commands.get(audit.name, ""),
                 self.drawing,
+                self.uneven,
                 of_verdicts=self.pool.of_verdicts,
             )
-            ties = self.ties.get(audit.name, "")
-            cards.append(replace(card, rests=f"{card.rests} {ties}{agree}"))
+            ties = self.ties.get(audit.name, TieRule())
+            rests = f"{card.rests} {ties.said}{agree}"
+            further = ties.further or card.further
+            cards.append(replace(card, rests=rests, further=further))
         if self.metrics:
             cards.append(card_of_metrics(self.meta.segments, agree, self._of_texts()))
         return tuple(cards)
