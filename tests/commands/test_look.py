@@ -279,16 +279,22 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert run("nonsense").code == 2
 
 
-def test_the_page_holds_every_text(tmp_path: Path) -> None:
+JUDGE = partial(refless.judge, scale=(1, 5), score_column="judge_score")
+
+
+@pytest.mark.parametrize("ask", [refless.look, JUDGE])
+def test_the_page_holds_every_text(
+    tmp_path: Path, ask: Callable[[object], Result]
+) -> None:
     """The texts side by side are data, in the order of the file, and never markup.
 
-    A further answer of a version to an item has a row of its own.
+    Those without a rating are among them. A further answer of a version to an item has a row of its own.
     """
     rows = two_versions(12, rated=6)
     rows[3]["output"] += SCRIPT
     rows.append(rows[0] | {"output": "said again"})
     page = tmp_path / "page.html"
-    refless.look(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
+    ask(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
     html = page.read_text("utf-8")
     assert SCRIPT not in html
     data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
