@@ -151,9 +151,16 @@ def _confusion(table: Confusion | None, *, several: bool) -> tuple[Section, ...]
 
 
 def _means(audit: Audit) -> tuple[Section, ...]:
+    """The mean of all rows by each method; of rated rows that do not stand for all, none."""
     if len(audit.means) < 2:
         return ()
     mean_of = "Share of passes" if audit.passing is not None else "Mean rating"
+    title = f"{mean_of} of all rows by {audit.name}"
+    every = counted(audit.rows, "row")
+    line = f"Of all {every}, {audit.means[RATINGS].n} of them rated"
+    if audit.to_rate:
+        untold = f"{line}: no mean is told, as these do not look drawn at random."
+        return (Section(title=title, lines=(untold,)),)
     order = sorted(audit.means, key=lambda name: name != audit.first)
     means = [audit.means[name] for name in order]
     values = with_intervals(
@@ -161,17 +168,11 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     )
     reasons = [mean.undefined for mean in means]
     rows = tuple(zip(order, values, reasons, strict=True))
-    every = counted(audit.rows, "row")
-    rated = audit.means[RATINGS].n
     header = ("method", "value [95 %]", "why no interval")
     numeric = (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
-    to_print = "the first line is the one to print"
-    if not audit.first:
-        to_print = "none is the one to print: see what is not claimed"
-    line = f"Of all {every}, {rated} of them rated; {to_print}."
-    title = f"{mean_of} of all rows by {audit.name}"
-    return (Section(title=title, table=table, lines=(line,)),)
+    to_print = "the first line is the one to print" if audit.first else "none to print"
+    return (Section(title=title, table=table, lines=(f"{line}; {to_print}.",)),)
 
 
 def _slices(audit: Audit) -> tuple[Section, ...]:

@@ -31,6 +31,7 @@ from refless.commands.judge.metrics_shown import (
     level_sections,
     nearest_to_people,
 )
+from refless.commands.judge.rater_profiles import disputed_texts
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.populations import allowed
 from refless.commands.side_by_side import side_by_side
@@ -255,6 +256,7 @@ class JudgeResult(Result):
         people = unknown.copy()
         people[: len(self.pool)] = self.people
         why = [f"judge: {line}" if line else "" for line in self.rationales]
+        unrated = [False] * len(self.unrated)
         why += [""] * (len(texts) - len(why))
         return side_by_side(
             replace(texts, ids=ids, **scored({name: column})),
@@ -264,6 +266,7 @@ class JudgeResult(Result):
             percent=self.pool.of_verdicts,
             doubt=False,
             why=tuple(why),
+            disputed=[*disputed_texts(self.pool).tolist(), *unrated],
             scale=self.pool.scale,
         )
 
