@@ -352,6 +352,23 @@ def test_disputed_texts_can_be_read_first(
         assert ('data-filter="disputed"' in html) == disputed
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_estimates_are_grey_unless_they_err_less(tmp_path: Path, right: bool) -> None:
+    """Of rated outputs, by estimates that know no rating of the item."""
+    rng = np.random.default_rng(1)
+    rows = two_versions(40)
+    for k, row in enumerate(rows):
+        row["judge_score"] = row["human_rating"] if right else int(rng.integers(1, 6))
+        if k >= 60:
+            del row["human_rating"]
+        row["output"] = f"answer {k}"
+    page = tmp_path / "page.html"
+    refless.compare(rows, scale=(1, 5), score_column="judge_score").save(page)
+    html = page.read_text("utf-8")
+    assert ">est.</th>" in html
+    assert ("nothing here shows it to help" in html) != right
+
+
 def test_counts_of_a_grid() -> None:
     """The cells of the grid count the pairs of levels, and all of them."""
     rng = np.random.default_rng(0)
