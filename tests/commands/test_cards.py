@@ -287,6 +287,27 @@ def test_a_judge_that_agrees_by_luck_is_not_to_be_used(bar: int) -> None:
     assert {card.command for card in cards} == {""}
 
 
+@pytest.mark.parametrize(("better", "added"), [(0, 30), (2, 0)])
+def test_a_version_that_is_favoured_in_other_units(better: int, added: int) -> None:
+    """Noise makes a judge too kind to the worse one by one line alone: that is no favour."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for i in range(120):
+        old = i % 2
+        rating = int(rng.integers(1, 4)) + better * old
+        score = 20 * rating + 12 * rng.standard_normal() + added * (1 - old)
+        system = "old" if old else "new"
+        row = {"item": f"i{i}", "system": system, "text": f"output {i}"}
+        rows.append({**row, "rating": rating, "judge_score": score})
+    result = refless.judge(rows, scale=SCALE, score_column="judge_score")
+    (card,) = result.cards()
+    favour = re.search(r"favours new by .* points of people's scale", card.answer)
+    assert bool(favour) == bool(added)
+    (versions, *_) = result.audits[0].uses
+    assert versions.answer == "correct"
+    assert "there are 2 systems: 'refless compare' with" in versions.estimate.undefined
+
+
 @pytest.mark.parametrize(
     ("right", "answer", "advice"),
     [

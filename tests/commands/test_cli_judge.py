@@ -557,12 +557,8 @@ def test_scores_on_another_scale(graded: Path) -> None:
         f"{four}: undefined, the judge's scores are not in the units of the ratings."
         in told
     )
-    assert (
-        "by how much the judge is too kind or too strict: the judge's scores are not"
-        in told
-    )
     assert "judge single outputs only with a limit on errors" in told
-    assert "estimate a mean" not in told
+    assert "estimate a mean only with people's ratings the judge's scores are" in told
 
 
 @pytest.mark.parametrize(
@@ -765,9 +761,12 @@ def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
     assert found["mae"] is not None
     two = ("--column", "rating=rater_a", "--column", "rating=rater_c")
     card, notes = said(path, "judge", *two)
-    assert "texts, on which annotators are split evenly, pass; --pass 0.51" in notes
+    assert "texts, on which raters are split evenly, pass; --pass 0.51" in notes
     strict = measures_of(path, *two, "--pass", "0.51")["kappa"]
     assert f"with --pass 0.51 they fail, and kappa is {strict:.3f}" in card
+    like_c = [{**row, "judge": row["rater_c"]} for row in votes]
+    card, _ = said(table(tmp_path / "like_c.csv", like_c), "judge", *two)
+    assert "More ratings: a third rating of each text on which raters are split" in card
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "6")])
@@ -780,14 +779,13 @@ def test_a_judge_who_says_one_thing_estimates_nothing(
         {"id": f"{i}", "rating": rating, "judge": 3} for i, rating in enumerate(ratings)
     ]
     told, _ = said(table(tmp_path / "flat.csv", rows), "judge", *passing)
-    assert "Not claimed: whether it can estimate a" in told
-    assert "it says the same of every row" in told
+    assert re.search("estimate a (mean|rate) cannot be told yet it says the same", told)
 
 
 def test_slices_of_columns_with_a_role(graded: Path) -> None:
     """Systems are ranked and the own family found although systems are slices too."""
     told, _ = said(graded, "kind", "--by", "system", "--own", "gpt*")
-    assert "rank systems" in told
+    assert "compare versions" in told
     assert "system lama" in told
     assert "family own" in told
 

@@ -355,7 +355,7 @@ def test_few_raters_are_named(raters: int, words: str | None) -> None:
     labels = labels_of(human, human + 0.1 * np.arange(150) % 1, raters=people)
     said = [
         line
-        for line in refusals(labels, ())
+        for line in refusals(labels)
         if "raters rate" in line or "rater rates" in line
     ]
     few = "fewer than 4 do not tell how strict others are."

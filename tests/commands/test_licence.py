@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from itertools import product
 from pathlib import Path
 
@@ -411,3 +412,19 @@ def test_without_a_judge_nothing_is_licensed(path: Path) -> None:
     """Metrics that are computed here decide nothing."""
     ran = judged(path, "-m", "bleu", "--at-most-wrong", "0.1")
     assert "--at-most-wrong goes with --score-column" in ran.err
+
+
+def test_a_promise_within_reach_is_named() -> None:
+    """All are rated, and none may be decided alone: the line asks for the strictest that holds."""
+    human, judge = drawn(120, 0, noise=0.3)
+    rows = [
+        {"id": i, "text": f"t{i}", "rating": 1 + 4 * right, "score": 100 * said}
+        for i, (right, said) in enumerate(zip(human, judge, strict=True))
+    ]
+    asked = {"scale": (1, 5), "score_column": "score", "passing": 3}
+    found = refless.judge(rows, at_most_wrong=0.01, **asked)
+    (card,) = found.cards()
+    assert found.audits[0].licence.undefined
+    assert re.match(r"leave all to people, unless (\d+) % may be wrong", card.advice)
+    assert "at_most_wrong=0." in card.command
+    assert not any("makes no verdicts" in line for line in found.notes)

@@ -197,6 +197,12 @@ def test_raters_agree_or_one_is_alone() -> None:
         row["rating"] = min(5, int(str(row["rating"])) + (i % 7 == 0))
     alpha = refless.judge_raters(rows, scale=(1, 5)).agreement.alpha_ordinal
     assert f"alpha {alpha.value:.2f}" in answers(rows)["your raters"].rests
+    by_luck = [
+        {**row, "rater1": k % 2, "rater2": k // 2 % 2} for k, row in enumerate(named)
+    ]
+    of_luck = without(by_luck, "human_rating", "annotator")
+    raters = {"rating": ["rater1", "rater2"]}
+    assert next(iter(answers(of_luck, columns=raters))) == "your raters"
 
 
 def test_one_version_names_the_remedy() -> None:
@@ -279,16 +285,23 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert run("nonsense").code == 2
 
 
-def test_the_page_holds_every_text(tmp_path: Path) -> None:
+JUDGE = partial(refless.judge, scale=(1, 5), score_column="judge_score")
+
+
+@pytest.mark.parametrize("ask", [refless.look, JUDGE])
+def test_the_page_holds_every_text(
+    tmp_path: Path, ask: Callable[[object], Result]
+) -> None:
     """The texts side by side are data, in the order of the file, and never markup.
 
-    A further answer of a version to an item has a row of its own.
+    Those without a rating are among them. A further answer of a version to an item has a row of
+    its own.
     """
     rows = two_versions(12, rated=6)
     rows[3]["output"] += SCRIPT
     rows.append(rows[0] | {"output": "said again"})
     page = tmp_path / "page.html"
-    refless.look(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
+    ask(jsonl(tmp_path / "evals.jsonl", rows)).save(page)
     html = page.read_text("utf-8")
     assert SCRIPT not in html
     data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
@@ -318,7 +331,42 @@ def test_scores_in_other_units_are_not_taken_from_ratings(
     data = json.loads(
         re.search('id="outputs-data">(.*?)</script>', page.read_text())[1]
     )
-    assert (data["judge"], data["apart"]) == ("judge_score", {1: 1.0, 2: 0.0}[unit])
+    assert (data["judge"], data["apart"]) == ("judge_score", {1: 2.0, 2: 0.0}[unit])
+
+
+@pytest.mark.parametrize("ask", [refless.look, JUDGE])
+def test_disputed_texts_can_be_read_first(
+    tmp_path: Path, ask: Callable[[object], Result]
+) -> None:
+    """Their ratings lie half the scale apart; the filter stands where there are any."""
+    page = tmp_path / "page.html"
+    for apart, disputed in ((1, False), (2, True)):
+        rows = [{**row, "id": k} for k, row in enumerate(two_versions(12))]
+        rows += [{**rows[7], "human_rating": rows[7]["human_rating"] % 3 + 1}]
+        rows[7]["human_rating"] = rows[-1]["human_rating"] + apart
+        ask(rows).save(page)
+        html = page.read_text("utf-8")
+        data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
+        answers = chain.from_iterable(row["answers"] for row in data["rows"])
+        assert sum(len(answer) > 5 for answer in answers) == disputed
+        assert ('data-filter="disputed"' in html) == disputed
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_estimates_are_grey_unless_they_err_less(tmp_path: Path, right: bool) -> None:
+    """Of rated outputs, by estimates that know no rating of the item."""
+    rng = np.random.default_rng(1)
+    rows = two_versions(40)
+    for k, row in enumerate(rows):
+        row["judge_score"] = row["human_rating"] if right else int(rng.integers(1, 6))
+        if k >= 60:
+            del row["human_rating"]
+        row["output"] = f"answer {k}"
+    page = tmp_path / "page.html"
+    refless.compare(rows, scale=(1, 5), score_column="judge_score").save(page)
+    html = page.read_text("utf-8")
+    assert ">est.</th>" in html
+    assert ("nothing here shows it to help" in html) != right
 
 
 def test_counts_of_a_grid() -> None:

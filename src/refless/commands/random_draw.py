@@ -47,13 +47,21 @@ def to_rate(draw: RandomDraw) -> str:
     return f"rate about {first_of(more, NAMED)}, {RANDOM}"
 
 
-def shares_remark(draw: RandomDraw) -> str:
-    """One sentence if no more than another share of each system is rated; else nothing."""
+def shares_said(draw: RandomDraw) -> str:
+    """The shares that are rated, if no more than another share of each system is; else ""."""
     if not draw.wanted:
         return ""
     (shares,) = (column for column in draw.differing if column.by == "system")
+    return _column(shares)
+
+
+def shares_remark(draw: RandomDraw) -> str:
+    """One sentence if no more than another share of each system is rated; else nothing."""
+    shares = shares_said(draw)
+    if not shares:
+        return ""
     return (
-        f"{sentence(_column(shares))}; within each, rated outputs look like the others, so "
+        f"{sentence(shares)}; within each, rated outputs look like the others, so "
         "nothing tells that this biases the difference."
     )
 

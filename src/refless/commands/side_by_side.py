@@ -10,8 +10,7 @@ from refless.evaluation.scales import are_ratings
 from refless.registry.arrays import FloatArray, IntArray, Strings
 from refless.report.document import OutputShown, SideBySide
 
-FAR = 0.25  # of the scale, between judge and people
-HALF = 0.5  # of verdicts
+FAR = 0.5  # of the scale, between judge and people
 MOST_SYSTEMS = 4  # columns
 
 
@@ -26,6 +25,7 @@ def side_by_side(
     scale: Scale | None = None,
     first: str = "",
     why: Strings = (),
+    disputed: Sequence[bool] = (),
 ) -> SideBySide | None:
     """The outputs, an item a row and a system a column; of many systems an output a row.
 
@@ -37,7 +37,8 @@ def side_by_side(
         first_rows: [n] where each stands in its file; empty if several files have them.
         percent, doubt, first: as in `SideBySide`.
         scale: of the ratings, or None.
-        why: [n] what the judge said of each, or ().
+        why: [n] what the judge said of each, or (); disputed: [n] whether its raters are far
+            apart, or ().
     """
     if not any(texts.texts):
         return None
@@ -66,6 +67,7 @@ def side_by_side(
             judge=_number(scores[i]),
             estimate=_number(estimates[i]),
             why=why[i] if why else "",
+            disputed=bool(disputed) and disputed[i],
         )
     judged = scores[~np.isnan(scores)]
     rated = people[~np.isnan(people)]
@@ -89,7 +91,7 @@ def _least_apart(
         return 0.0
     if percent:
         shares = judged.min() >= 0 and judged.max() <= 1
-        return HALF if shares else 0.0
+        return FAR if shares else 0.0
     low, high = scale or (rated.min(), rated.max())
     return FAR * float(high - low) if are_ratings(rated, judged, scale) else 0.0
 

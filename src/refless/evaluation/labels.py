@@ -16,6 +16,7 @@ from refless.stats.samples import NOBODY, Sample
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
+LEAST_ALIKE = 0.05  # correlation by which a line is drawn; of a smaller one this
 
 Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
 # shares [..., 4] of the table of verdicts -> [...]
@@ -263,13 +264,36 @@ def errors_of(labels: Labels) -> FloatArray:
 
     Where something passes: 1 or 0 less the share of single ratings that pass.
     """
-    human = labels.human
-    judge = labels.judge
     if labels.passing is not None:
-        return passed(judge, labels.passing) - labels.passes
-    if not labels.same_units:
-        spread = float(np.var(judge))
-        centred = judge - judge.mean()
-        slope = float(np.mean(centred * human)) / spread if spread > 0 else 0.0
-        judge = human.mean() + slope * centred
-    return judge - human
+        return passed(labels.judge, labels.passing) - labels.passes
+    if labels.same_units:
+        return labels.judge - labels.human
+    return _after_line(labels, _correlation(labels))
+
+
+def extreme_errors(labels: Labels) -> tuple[FloatArray, ...]:
+    """The errors of which an error of some rows must hold: of other units, by two straight lines.
+
+    The line that predicts ratings from scores puts all noise on the scores' side, the one that
+    predicts scores from ratings on the ratings' side: what both show is there wherever it lies.
+    """
+    errors = errors_of(labels)
+    if labels.passing is not None or labels.same_units:
+        return (errors,)
+    alike = max(_correlation(labels), LEAST_ALIKE)
+    return (errors, _after_line(labels, 1 / alike))
+
+
+def _correlation(labels: Labels) -> float:
+    """Pearson's correlation of scores and ratings; 0 if either are all equal."""
+    spread = float(np.std(labels.judge) * np.std(labels.human))
+    centred = labels.judge - labels.judge.mean()
+    return float(np.mean(centred * labels.human)) / spread if spread > 0 else 0.0
+
+
+def _after_line(labels: Labels, steeper: float) -> FloatArray:
+    """The errors by a line that is so many times as steep as the ratio of the spreads."""
+    centred = labels.judge - labels.judge.mean()
+    spread = float(np.std(labels.judge))
+    slope = steeper * float(np.std(labels.human)) / spread if spread > 0 else 0.0
+    return np.asarray(labels.human.mean() + slope * centred - labels.human)

@@ -1,7 +1,7 @@
 """The uses that a judge's scores are fit for, and what is not claimed of it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -57,7 +57,7 @@ RATE = "estimate a pass rate"
 FILTER = "filter single outputs"
 REPLACE = "replace an annotator"
 PURPOSES = {
-    RANK: Purpose("rank systems"),
+    RANK: Purpose("compare versions"),
     MEAN: Purpose("estimate a mean", within=True),
     RATE: Purpose("estimate a rate", within=True),
     FILTER: Purpose("judge single outputs"),
@@ -84,9 +84,23 @@ class Use:
     needed: int | None = None
 
 
-def may_rank(ranked: Estimate) -> Use:
-    """Whether enough pairs of systems are in people's order."""
-    return _held_against(RANK, "pairs of systems in people's order", ranked, IN_ORDER)
+def may_rank(ranked: Estimate, labels: Labels, measures: Mapping[str, Estimate]) -> Use:
+    """Whether enough pairs of systems are in people's order; of few systems ratings correct it."""
+    use = _held_against(RANK, "pairs of systems in people's order", ranked, IN_ORDER)
+    if not ranked.undefined or "system" not in labels.within:
+        return use
+    answer = _with_labels(measures)
+    if answer == "no":
+        return replace(use, answer=answer)
+    column = called("score_column", labels.name)
+    remedy = f"{ranked.undefined}: 'refless compare' with {column} corrects it"
+    return replace(use, answer=answer, estimate=replace(ranked, undefined=remedy))
+
+
+def _with_labels(measures: Mapping[str, Estimate]) -> Answered:
+    """Whether labels beside it make it of use: they gain nothing if it disagrees with people."""
+    _, agreement = _agreement(measures)
+    return "no" if agreement.interval[0] <= 0 else "correct"
 
 
 def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
@@ -132,9 +146,9 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         name = "judge's pass rate minus people's"
         estimate = Estimate.of(rate_gap(labels), len(labels))
     if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
-        answer: Answered = (
-            "correct" if estimate and estimate.undefined == OTHER_UNITS else "unknown"
-        )
+        answer: Answered = "unknown"
+        if estimate and estimate.undefined == OTHER_UNITS and not labels.selected:
+            answer = "correct"
         none = estimate or Estimate(value=math.nan, undefined=TOO_FEW)
         return Use(purpose=purpose, answer=answer, measure=name, estimate=none, bar=bar)
     if labels.selected:
@@ -151,9 +165,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     elif inside:
         answer = "yes"
     elif off:
-        _, agreement = _agreement(measures)
-        # labels beside a judge that does not agree with people gain nothing
-        answer = "no" if agreement.interval[0] <= 0 else "correct"
+        answer = _with_labels(measures)
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
     size = abs(estimate.value)
     return _forecast(use, labels, distance=max(bar - size, size))
@@ -199,7 +211,7 @@ def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
     return replace(use, needed=needed_if_steady(len(labels), half, distance))
 
 
-def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
+def refusals(labels: Labels) -> tuple[str, ...]:
     """The limits of these data, a sentence each."""
     sentences = [
         (
@@ -223,15 +235,6 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
                 sentences.append(
                     f"How the judge treats what people call {name}: of {counted(count, 'label')}."
                 )
-    sentences += [
-        f"Whether it can {use.purpose}: {use.estimate.undefined}."
-        for use in uses
-        if use.estimate.undefined and use.answer == "unknown"
-    ]
-    if not labels.same_units and labels.passing is None:
-        sentences.append(
-            f"By how much the judge is too kind or too strict: {OTHER_UNITS}."
-        )
     return tuple(sentences)
 
 

@@ -125,6 +125,7 @@ class OutputShown:
     Attributes:
         text: what it wrote; people, judge, estimate: numbers, None if there is none.
         why: what the judge said of it, or "".
+        disputed: whether its raters are far apart.
     """
 
     text: str
@@ -132,6 +133,7 @@ class OutputShown:
     judge: float | None
     estimate: float | None
     why: str = ""
+    disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,12 @@ class SideBySide:
         """Whether any output has a number: people, judge or estimate."""
         outputs = chain.from_iterable(self.answers)
         return any(getattr(one, number, None) is not None for one in outputs)
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the raters of any output are far apart."""
+        outputs = chain.from_iterable(self.answers)
+        return any(one is not None and one.disputed for one in outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

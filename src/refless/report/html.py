@@ -86,12 +86,14 @@ def _rows_of(outputs: SideBySide) -> list[dict[str, object]]:
 
 
 def _as_list(answer: OutputShown | None, longest: int) -> list[object] | None:
-    """Text, rating, score, estimate and reason; None of a version without an answer."""
+    """Text, numbers, reason, dispute; None of a version without an answer."""
     if answer is None:
         return None
     text = readable(answer.text[:longest])
     why = readable(answer.why[:longest])
-    return [text, answer.people, answer.judge, answer.estimate, why]
+    numbers = (answer.people, answer.judge, answer.estimate)
+    disputed = [True] if answer.disputed else []
+    return [text, *numbers, why, *disputed]
 
 
 def _resource(name: str) -> str:

@@ -12,9 +12,11 @@ from refless.data.records import RatedPool, Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed
 from refless.evaluation.entries import Field
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.raters import Raters, severity_in
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
+from refless.stats.contrast import mean_of
 from refless.stats.intervals import VERDICTS
 from refless.stats.proxies import FEWEST
 
@@ -89,3 +91,13 @@ def errors_of(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals
         return Residuals(values=np.zeros(0))
     errors = fitted(estimator, inputs.pool, inputs.rated_labels).residuals()
     return errors.on(inputs.pool.scale)
+
+
+def estimates_help(field: Field) -> bool:
+    """Whether estimates are shown to err less than the average on single rated outputs."""
+    rated = ~(np.isnan(field.human) | np.isnan(field.estimates))
+    human = field.human[rated]
+    unit = field.design.unit[rated]
+    constant = mean_of_others(human, unit)
+    less = np.square(human - constant) - np.square(human - field.estimates[rated])
+    return bool(len(human)) and mean_of(less, unit).interval[0] > 0

@@ -26,6 +26,7 @@ from refless.commands.compare.document import (
     systems_section,
     turned,
 )
+from refless.commands.compare.field import estimates_help
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
 from refless.commands.populations import Looks, question
@@ -201,7 +202,7 @@ class CompareResult(Result):
             self.first_rows,
             percent=self.percent,
             scale=self.scale,
-            doubt=True,  # a difference tells nothing of single estimates
+            doubt=not estimates_help(compared),
             first="people",
         )
         return replace(brief, outputs=outputs)

@@ -1,7 +1,7 @@
 """The audit of one judge: agreement, uses, corrected means, and where it errs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from refless.evaluation.labels import (
     ALARM,
     Labels,
     errors_of,
+    extreme_errors,
     single_errors,
     verdicts,
 )
@@ -31,8 +32,7 @@ from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.answers import Answer, Estimate
 from refless.stats.contrast import contrast
 from refless.stats.corrections import holm
-from refless.stats.intervals import VERDICTS
-from refless.stats.raters import Severity
+from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import Confusion
 
@@ -143,7 +143,7 @@ def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Au
         human, judge, _ = verdicts(labels)
         table = Confusion.of(human, judge)
     uses = (
-        may_rank(ranked),
+        may_rank(ranked, labels, measures),
         may_estimate(labels, measures),
         may_filter(labels, measures),
         may_replace(labels, as_annotator(labels)),
@@ -167,7 +167,7 @@ def audit(labels: Labels, scores: FloatArray, ranked: Estimate, seed: int) -> Au
         few=few,
         worst=worst,
         errors=errors,
-        refusals=refusals(labels, uses),
+        refusals=refusals(labels),
     )
 
 
@@ -241,10 +241,7 @@ def _mean_score(judge: FloatArray, scored: BoolArray, mass: FloatArray | None) -
 def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     """The slices, those where the judge errs most clearly first, and slices with too few labels."""
     error = errors_of(labels)
-    raters = labels.raters
-    severity = None
-    if raters is not None:
-        severity = raters.severity(single_errors(labels, error))
+    extremes = extreme_errors(labels)
     slices: list[Slice] = []
     p_values: list[float] = []
     few: list[str] = []
@@ -261,9 +258,10 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
             elif value and len(error) - n >= FEWEST_IN_SLICE:
                 inside = codes == code
                 mean = float(error[inside].mean())
-                answer = _gap(labels, error, severity, inside)
-                gap = Estimate.of(answer, n)
-                p_values.append(answer.p)
+                gap = Estimate.of(_gap(labels, error, inside), n)
+                at_ends = [_gap(labels, errors, inside) for errors in extremes]
+                gap = replace(gap, interval=_around(at_ends))
+                p_values.append(_least_sure(at_ends))
                 slices.append(
                     Slice(column=column, value=value, n=n, error=mean, gap=gap)
                 )
@@ -273,12 +271,26 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     return tuple(slices), tuple(few)
 
 
-def _gap(
-    labels: Labels, error: FloatArray, severity: Severity | None, inside: BoolArray
-) -> Answer:
+def _around(answers: Sequence[Answer]) -> Interval:
+    """The interval that has those of all answers in it."""
+    lows, highs = zip(*(answer.interval for answer in answers), strict=True)
+    return min(lows), max(highs)
+
+
+def _least_sure(answers: Sequence[Answer]) -> float:
+    """The largest p-value; 1 if the answers do not point one way."""
+    signs = {math.copysign(1, answer.value) for answer in answers}
+    return max(answer.p for answer in answers) if len(signs) == 1 else 1.0
+
+
+def _gap(labels: Labels, error: FloatArray, inside: BoolArray) -> Answer:
     """The mean error inside less that outside."""
     raters = labels.raters
-    shares = NOBODY if raters is None else raters.shares
+    shares = NOBODY
+    severity = None
+    if raters is not None:
+        shares = raters.shares
+        severity = raters.severity(single_errors(labels, error))
     arm = np.where(inside, 1, -1)
     sample = Sample.of(error, labels.unit, arm=arm, shares=shares)
     reach = labels.reach

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.calibration import with_probabilities
 from refless.commands.judge.columns import calibrated, decisions
-from refless.commands.judge.document import cell
+from refless.commands.judge.document import answer_of, cell
 from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
 from refless.commands.judge.numbers import measured
@@ -37,7 +37,7 @@ from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
-from refless.evaluation.uses import FEWEST, may_filter
+from refless.evaluation.uses import FEWEST, Use, may_filter
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
@@ -55,10 +55,22 @@ MOST = 0.51  # share of raters, which a tie does not reach
 LENGTHS = ("short", "middling", "long")
 
 
+@dataclass(frozen=True, slots=True)
+class TieRule:
+    """The judge's agreement if texts fail on which raters are split evenly.
+
+    Attributes:
+        said: a sentence; further: what would settle it if that changes the answer, else "".
+    """
+
+    said: str = ""
+    further: str = ""
+
+
 def audits_of(
     question: Question, scores: Mapping[str, Scores], systems: Level
-) -> tuple[tuple[Audit, ...], dict[str, list[Cell]], Mapping[str, int]]:
-    """Each score column's audit, what all rows gain in files, and the ratings wanted by system.
+) -> tuple[tuple[Audit, ...], dict[str, list[Cell]], RandomDraw]:
+    """Each score column's audit, what all rows gain in files, and how rated rows were drawn.
 
     Metrics that were computed here are compared only.
     """
@@ -99,7 +111,7 @@ def audits_of(
             columns |= _columns(question, labels, passing, judged)
         note(_upside_down(judged, question))
         audits.append(replace(judged, to_rate=remedy))
-    return tuple(audits), columns, draw.wanted
+    return tuple(audits), columns, draw
 
 
 def _beside_verdicts(
@@ -128,32 +140,43 @@ def _columns(
     return columns
 
 
-def ties_said(
+def tie_rules(
     question: Question, audits: Sequence[Audit], scores: Mapping[str, Scores]
-) -> dict[str, str]:
-    """By judge, how it agrees if texts fail on which annotators are split evenly; {} of none."""
+) -> dict[str, TieRule]:
+    """By judge, how it agrees if texts fail on which raters are split evenly; {} of none."""
     split = int((question.ratings == 0.5).sum())
     single = {*question.read.pool.ratings.values.tolist()}
     if not split or question.passing is not None or not single <= {*VERDICTS}:
         return {}
-    evenly = f"{counted(split, 'text')}, on which annotators are split evenly,"
+    texts = counted(split, "text")
     other = called("passing", MOST)
-    note(f"{evenly} pass; {other} fails them")
+    note(f"{texts}, on which raters are split evenly, pass; {other} fails them")
     strict = replace(question, passing=MOST)
-    said = {}
+    rules = {}
     for judged in audits:
         if judged.passing is None:
             continue
         labels = _rows_of(strict, judged.name, scores[judged.name].segments)
         labels = _with_verdicts(strict, labels)
         use = may_filter(labels, measured(labels, question.seed))
-        fail = (
-            f"{evenly} pass; with {other} they fail, and kappa is {cell(use.estimate)}"
-        )
-        if use.answer != judged.alone.answer:
-            fail += ", which changes the answer"
-        said[judged.name] = f"{fail}. "
-    return said
+        rules[judged.name] = _tie_rule(texts, judged.alone, use)
+    return rules
+
+
+def _tie_rule(texts: str, use: Use, strict: Use) -> TieRule:
+    """The rule in words, beside the answer of the other one."""
+    said = (
+        f"{texts}, on which raters are split evenly, pass; with {called('passing', MOST)} they "
+        f"fail, and kappa is {cell(strict.estimate)}"
+    )
+    if strict.answer == use.answer:
+        return TieRule(f"{said}. ")
+    changed = f"which changes the answer to '{answer_of(strict)}'"
+    further = (
+        f"a third rating of each text on which raters are split ({texts}), or a rule whether "
+        "these pass: the other rule changes this answer."
+    )
+    return TieRule(f"{said}, {changed}. ", further)
 
 
 def _upside_down(judged: Audit, question: Question) -> str:
@@ -206,13 +229,13 @@ def _with_verdicts(question: Question, labels: Labels) -> Labels:
     name = labels.name
     bars = question.bars(name)
     if bars is None:
-        if question.passing is not None:
+        if question.passing is not None and question.promise is None:
             passing = called("passing", question.passing)
             note(
                 f"{name}: {OTHER_UNITS}, so {passing} makes no verdicts of them: give both on one "
                 "scale, or the scores as 1 and 0"
             )
-        elif not labels.same_units and question.promise is None:
+        elif question.promise is None and not labels.same_units:
             note(_in_other_units(labels))
         return labels
     verdicts = {*VERDICTS, *question.read.pool.ratings.values.tolist()}

@@ -11,13 +11,13 @@ from refless.commands.validate.verdict import YES_OR_NO
 from refless.evaluation.further import DECIDED, if_steady, if_steady_said
 from refless.evaluation.uses import FILTER, PURPOSES, Use
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import saved, saving
+from refless.registry.dialect import called, saved, saving
 from refless.registry.plural import counted
 from refless.report.document import OPEN, Card, Figure, State
 from refless.report.pictures import CalibrationPoint, calibration_picture, judge_picture
 from refless.report.result import reaches
 from refless.report.units import RatingUnits
-from refless.report.wording import exact_percent, number, percent
+from refless.report.wording import exact_percent, number, percent, sentence
 
 QUESTION = "Can {} decide alone?"
 STATES: dict[str, State] = {"yes": "with", "no": "no"}  # of answers; others are open
@@ -29,6 +29,11 @@ ADVICE: dict[State, str] = {
 UNSHOWN = "no agreement with people is shown"
 LICENCE = "FILE.json"
 REDRAWN = "needed, drawn at random: these ratings do not stand for all rows."
+UNEVEN = "needed for a limit on errors only: {}."
+OF_VERSIONS = (
+    "compare versions by it with ratings beside it, and use it for nothing alone."
+)
+OF_MEANS = "not needed for this answer. For a mean of all rows {}."
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."
 TURNED = "do not use it as it is: find out whether low scores are its good ones."
 SAME = 0.9  # share of outputs on which runs are to say the same
@@ -50,6 +55,7 @@ def card_of(
     scores: FloatArray,
     command: str,
     drawing: str,
+    uneven: str,
     *,
     of_verdicts: bool,
 ) -> Card:
@@ -69,35 +75,27 @@ def card_of(
     else:
         picture = _reliability(audit)
     if audit.licence is not None:
-        return _licensed(audit, audit.licence, command, picture)
+        line = drawing if audit.licence.undefined and drawing else command
+        return _licensed(audit, audit.licence, line, uneven, picture)
     use = audit.alone
     state = STATES.get(use.answer, "open")
-    further = DECIDED
-    if state == "with" and audit.to_rate:
-        further = REDRAWN
-    if state == "open":
-        further = if_steady_said(use.needed, audit.n, "rated output")
-    advice = _advice(audit, use, state)
-    line = command
+    advice = _advice(audit, use, state, uneven)
+    lines = [command]
     if state == "open" or (state == "no" and not _agrees(use)):
-        line = ""
-    if state == "with" and audit.to_rate:
-        advice = f"{audit.to_rate}; then {advice}"
-    if drawing and advice.startswith(audit.to_rate):
-        if line:
-            advice += f" By '{line}'."
-        line = drawing
+        lines = []
+    if uneven and state in {"open", "with"}:
+        lines.insert(0, drawing)
     return Card(
         topic=audit.name,
         question=QUESTION.format(audit.name),
         state=state,
         label=LABELS[state],
         answer=_answer(audit, use, state),
-        rests=_rests(audit, use),
-        further=further,
+        rests=_rests(audit, use, uneven),
+        further=_further(audit, use, state, uneven),
         unfit=_unfit(audit.uses),
         advice=advice,
-        command=line,
+        command="\n".join(filter(None, lines)),
         figures=(picture,),
     )
 
@@ -179,13 +177,16 @@ def _reliability(audit: Audit) -> Figure:
     return calibration_picture(points, label, "share that people pass", caption)
 
 
-def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> Card:
+def _licensed(
+    audit: Audit, licence: Licence, command: str, uneven: str, picture: Figure
+) -> Card:
     """The card on the texts that a judge may decide alone."""
     promise = licence.promise
     share = exact_percent(promise.at_most_wrong)
     sure = exact_percent(promise.sure)
+    rested = f"{counted(licence.n, 'rated text')}{_drawn(audit, uneven)}"
     rests = (
-        f"Rests on {counted(licence.n, 'rated text')}. The promise, with {sure} confidence, if "
+        f"Rests on {rested}. The promise, with {sure} confidence, if "
         f"outputs are like these: people would fail at most {share} of what it passes, and pass "
         f"at most {share} of what it fails. They pass what they rate {licence.passing:g} or more "
         "on average."
@@ -203,10 +204,10 @@ def _licensed(audit: Audit, licence: Licence, command: str, picture: Figure) -> 
         label=label,
         answer=_decides(licence, decided),
         rests=rests,
-        further=_labels(audit, licence),
+        further=_labels(audit, licence, uneven),
         unfit="deciding any output alone." if licence.undefined else OTHERS,
-        advice=_next(audit, licence),
-        command="" if licence.undefined else line,
+        advice=_next(audit, licence, uneven),
+        command=line,
         figures=(picture,),
     )
 
@@ -224,8 +225,8 @@ def _decides(licence: Licence, decided: str) -> str:
     return f"It may {passes} and {fails}: {decided} of all; people decide the others."
 
 
-def _next(audit: Audit, licence: Licence) -> str:
-    """The use of a licence, or the labels that would do."""
+def _next(audit: Audit, licence: Licence, uneven: str) -> str:
+    """The use of a licence, or the labels or the promise that would do."""
     if not licence.undefined:
         if saved(".json"):
             return "let it decide new outputs."
@@ -233,20 +234,27 @@ def _next(audit: Audit, licence: Licence) -> str:
             f"save this result with {saving(LICENCE)}, and let it decide new outputs."
         )
     if audit.to_rate:
-        return f"{audit.to_rate}, and ask again."
+        return f"{_redrawn(audit, uneven, ', and ask again')}."
     if not licence.curve:
         return "rate rows that are drawn at random from all."
-    return "leave all to people."
+    point = licence.within_reach
+    if point is None:
+        return "leave all to people, or change the judge or its prompt and ask again."
+    wrong = exact_percent(point.at_most_wrong)
+    return (
+        f"leave all to people, unless {wrong} may be wrong: then it decides "
+        f"{percent(point.decided)} alone."
+    )
 
 
-def _labels(audit: Audit, licence: Licence) -> str:
+def _labels(audit: Audit, licence: Licence, uneven: str) -> str:
     """The rated texts that would license some, in a sentence."""
     if not licence.undefined:
         return DECIDED
     if audit.to_rate:
-        return REDRAWN
+        return UNEVEN.format(uneven) if uneven else REDRAWN
     if licence.curve and licence.needed is None:
-        return "not within reach: they may not help."
+        return "not within reach: at every score too many of these are wrong."
     return if_steady_said(licence.needed, licence.n, "rated text")
 
 
@@ -255,16 +263,44 @@ def _agrees(use: Use) -> bool:
     return use.estimate.interval[0] > 0
 
 
-def _advice(audit: Audit, use: Use, state: State) -> str:
+def _advice(audit: Audit, use: Use, state: State, uneven: str) -> str:
     if use.estimate.interval[1] < 0:
         return TURNED
     if audit.usual_share == 1 or (state == "no" and not _agrees(use)):
         return UNUSED
-    if audit.to_rate and state == "open":
-        return f"{audit.to_rate}, and ask again."
+    advice = ADVICE[state]
     if state == "with" and audit.passing is None:
-        return "find the scores from which on few are wrong; X is the lowest rating that passes."
-    return ADVICE[state]
+        advice = f"{advice[:-1]}; X is the lowest rating that passes."
+    if not audit.to_rate:
+        return advice
+    if state == "no":
+        return OF_VERSIONS if uneven else f"{audit.to_rate}; then {advice}"
+    if state == "open":
+        return f"{_redrawn(audit, uneven, ', and ask again')}."
+    return f"1. {sentence(_redrawn(audit, uneven))}. 2. {sentence(advice)}"
+
+
+def _redrawn(audit: Audit, uneven: str, then: str = "") -> str:
+    """The ratings with which rated rows would stand for all, or the question without them."""
+    if not uneven:
+        return f"{audit.to_rate}{then}"
+    alone = f"or ask now of one version alone, by {called('where')}"
+    return f"{audit.to_rate} (outputs that comparing needs too){then}, {alone}"
+
+
+def _further(audit: Audit, use: Use, state: State, uneven: str) -> str:
+    """The ratings that would decide it, or that these do not stand for all rows."""
+    if state == "open":
+        left = audit.rows - audit.n
+        further = if_steady_said(use.needed, audit.n, "rated output")
+        if use.needed and use.needed > audit.rows:
+            return further.replace(" would", f", more than the {left:,} left, would", 1)
+        return further
+    if not audit.to_rate or (state == "no" and not _agrees(use)):
+        return DECIDED
+    if not uneven:
+        return REDRAWN
+    return UNEVEN.format(uneven) if state == "with" else OF_MEANS.format(audit.to_rate)
 
 
 def _answer(audit: Audit, use: Use, state: State) -> str:
@@ -288,32 +324,40 @@ def _agreement(use: Use, state: State) -> str:
     return f"Not known: its agreement lies {ends}; {use.bar:g} is needed"
 
 
-def _rests(audit: Audit, use: Use) -> str:
-    on = f"Rests on {counted(audit.n, 'output')} that people rated too"
-    if audit.to_rate:
-        on += ", which do not look drawn at random"
+def _rests(audit: Audit, use: Use, uneven: str) -> str:
+    outputs = counted(audit.n, "output")
+    on = f"Rests on {outputs} that people rated too{_drawn(audit, uneven)}"
     low, high = use.estimate.interval
     if low != low:
         return f"{on}."
     ends = f"95 % interval {number(low)} to {number(high)}"
     value = f"{NUMBERS[use.measure].title} {number(use.estimate.value)} ({ends})"
     if use.answer == "yes":
-        return f"{on}: {value}. {use.bar:g} is met; what lacks is a limit on errors."
+        return (
+            f"{on}: {value}; the {use.bar:g} that is needed is met. How many of its decisions are "
+            "wrong is not limited yet."
+        )
     return f"{on}: {value}, where {use.bar:g} is needed to decide alone."
+
+
+def _drawn(audit: Audit, uneven: str) -> str:
+    """How far rated rows look drawn at random, after a comma or in brackets; "" if they do."""
+    if uneven:
+        return f" ({uneven}; within each, they look drawn at random)"
+    return ", which do not look drawn at random" if audit.to_rate else ""
 
 
 def _unfit(uses: Sequence[Use]) -> str:
     """The uses that it is not shown to be fit for without people."""
+    unshown = [use for use in uses if use.answer != "yes" or use.purpose == FILTER]
     tasks = [
-        PURPOSES[use.purpose].short
-        for use in uses
-        if (use.answer != "yes" or use.purpose == FILTER) and not use.estimate.undefined
+        PURPOSES[use.purpose].short for use in unshown if not use.estimate.undefined
     ]
     if not tasks:
         return OTHERS
     *others, last = tasks
     listed = f"{', '.join(others)} or {last}" if others else last
-    return f"use without people, or a limit on errors, to {listed}."
+    return f"use by itself to {listed}."
 
 
 def _faults(audit: Audit) -> list[str]:
@@ -322,8 +366,10 @@ def _faults(audit: Audit) -> list[str]:
     units = RatingUnits(audit.passing is not None)
     for part in audit.slices:
         favoured = part.column == "system" and part.significant and part.gap.value > 0
-        if favoured and (audit.same_units or units.percent):
-            return [f"it favours {part.value} by {units.size(part.gap.value)}"]
+        if favoured:
+            by = units.size(part.gap.value)
+            of = "" if audit.same_units or units.percent else " of people's scale"
+            return [f"it favours {part.value} by {by}{of}"]
     if "judge_rate" in measures:
         by_judge = measures["judge_rate"]
         by_people = measures["base_rate"]

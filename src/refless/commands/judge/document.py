@@ -32,6 +32,10 @@ ANSWERS = {
 NOTHING = Estimate(value=math.nan)
 NAME = 30  # columns of a terminal
 NAMED = 20  # slices that are named
+LINE = (
+    "Scores in other units count as the ratings that they predict; intervals and p hold for the "
+    "line that predicts scores from ratings too."
+)
 MOST_SLICES = 28  # of more, the clearest are in the table
 
 
@@ -40,17 +44,13 @@ def uses_section(audit: Audit) -> Section:
     title = f"What may {audit.name} be used for?"
     if audit.licence is not None and not audit.licence.undefined:
         title = f"What may {audit.name} be used for beyond its licence?"
-    uses = [use for use in audit.uses if not use.estimate.undefined]
-    if not uses:
-        line = "These ratings do not tell what it may be used for."
-        return Section(title=title, lines=(line,))
     rows = [
         (
             PURPOSES[use.purpose].short,
-            ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer]),
+            answer_of(use),
             _why(use, audit),
         )
-        for use in uses
+        for use in audit.uses
     ]
     table = Table(
         header=("use", "may it", "why"), rows=tuple(rows), numeric=(False,) * 3
@@ -58,8 +58,15 @@ def uses_section(audit: Audit) -> Section:
     return Section(title=title, table=table)
 
 
+def answer_of(use: Use) -> str:
+    """Whether a judge may be put to a use, in words."""
+    return ANSWERS.get(f"{use.purpose} {use.answer}", ANSWERS[use.answer])
+
+
 def _why(use: Use, audit: Audit) -> str:
     """The number that an answer rests on, what is needed, and the ratings that would tell."""
+    if use.estimate.undefined:
+        return use.estimate.undefined
     units = RatingUnits(audit.passing is not None)
     value = use.estimate.value
     low, high = use.estimate.interval
@@ -144,9 +151,16 @@ def _confusion(table: Confusion | None, *, several: bool) -> tuple[Section, ...]
 
 
 def _means(audit: Audit) -> tuple[Section, ...]:
+    """The mean of all rows by each method; of rated rows that do not stand for all, none."""
     if len(audit.means) < 2:
         return ()
     mean_of = "Share of passes" if audit.passing is not None else "Mean rating"
+    title = f"{mean_of} of all rows by {audit.name}"
+    every = counted(audit.rows, "row")
+    line = f"Of all {every}, {audit.means[RATINGS].n} of them rated"
+    if audit.to_rate:
+        untold = f"{line}: no mean is told, as these do not look drawn at random."
+        return (Section(title=title, lines=(untold,)),)
     order = sorted(audit.means, key=lambda name: name != audit.first)
     means = [audit.means[name] for name in order]
     values = with_intervals(
@@ -154,17 +168,11 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     )
     reasons = [mean.undefined for mean in means]
     rows = tuple(zip(order, values, reasons, strict=True))
-    every = counted(audit.rows, "row")
-    rated = audit.means[RATINGS].n
     header = ("method", "value [95 %]", "why no interval")
     numeric = (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
-    to_print = "the first line is the one to print"
-    if not audit.first:
-        to_print = "none is the one to print: see what is not claimed"
-    line = f"Of all {every}, {rated} of them rated; {to_print}."
-    title = f"{mean_of} of all rows by {audit.name}"
-    return (Section(title=title, table=table, lines=(line,)),)
+    to_print = "the first line is the one to print" if audit.first else "none to print"
+    return (Section(title=title, table=table, lines=(f"{line}; {to_print}.",)),)
 
 
 def _slices(audit: Audit) -> tuple[Section, ...]:
@@ -177,6 +185,8 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     if significant:
         differs = f"Its error differs in: {', '.join(significant)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
+    if not audit.same_units and audit.passing is None:
+        legend = f"{legend} {LINE}"
     lines = [differs, legend, *untested]
     slices = audit.slices[:MOST_SLICES]
     if len(audit.slices) > len(slices):

@@ -126,6 +126,11 @@ class Licence:
     undefined: str = ""
 
     @property
+    def within_reach(self) -> RiskPoint | None:
+        """The strictest promise by which it decides some texts; None if there is none."""
+        return next((point for point in self.curve if point.decided > 0), None)
+
+    @property
     def thresholds(self) -> Thresholds:
         """The thresholds of both sides."""
         return Thresholds(pass_from=self.passes.threshold, fail_to=self.fails.threshold)

@@ -12,7 +12,7 @@ from refless.commands.rows import note_missing
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.human import unscaled
-from refless.data.records import Predictions, RatedPool
+from refless.data.records import Outputs, Predictions, RatedPool
 from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.roles import Kind
@@ -63,6 +63,25 @@ class Question:
         """[n + m] a judge's scores of the rated rows and of the others."""
         rated = self.turned(name, self.read.scores[name])
         return np.concatenate([rated, self.unrated(name)])
+
+    @property
+    def unrated_outputs(self) -> Outputs:
+        """The rows without a rating, higher scores being better."""
+        unrated = self.read.unrated
+        if not len(unrated):
+            return unrated
+        columns = {name: self.unrated(name) for name in self.read.scores}
+        return replace(unrated, **by_name(columns))
+
+    @property
+    def places(self) -> IntArray:
+        """[n + m] where each rated row and each other stands, the rated first if files differ."""
+        first_rows = (self.read.first_rows, self.read.unrated_rows)
+        n = len(self.human)
+        if len(first_rows[0]) == n and len(first_rows[1]) == len(self.read.unrated):
+            return np.concatenate(first_rows)
+        others = n + np.arange(len(self.read.unrated))
+        return np.concatenate([np.argsort(self.read.listed), others])
 
     @property
     def raters(self) -> Raters | None:

@@ -11,7 +11,7 @@ from refless.data.design import Design
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import columns_of
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import mean_of
 from refless.stats.intervals import VERDICTS
@@ -105,14 +105,12 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     Without a scale its ends are the lowest and the highest rating of all.
     """
     ratings = _ratings_of(pool)
-    values = pool.ratings.values
-    low, high = pool.scale or (values.min(), values.max())
-    least = FAR * float(high - low)
+    least = _least_apart(pool)
     sizes = np.array([len(values) for values in ratings])
     several = np.flatnonzero(sizes > 1)
     if not least or not len(several):
         return Disputes(least=math.nan, share=Estimate(value=math.nan), texts=())
-    ranges = np.array([float(values[-1] - values[0]) for values in ratings])
+    ranges = _ranges(ratings)
     spread = np.array([float(values.var()) for values in ratings])
     disputed = ranges[several] >= least
     unit = design.unit[several]
@@ -124,6 +122,24 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
         share=Estimate.of(answer, len(several)),
         texts=tuple(_disputed(pool, row, ratings[row]) for row in farthest),
     )
+
+
+def disputed_texts(pool: RatedPool) -> BoolArray:
+    """[n] whether the ratings of a text lie as far apart."""
+    least = _least_apart(pool)
+    return _ranges(_ratings_of(pool)) >= (least or math.inf)
+
+
+def _least_apart(pool: RatedPool) -> float:
+    """How far apart the ratings of a disputed text are, at least; 0 if all ratings are equal."""
+    values = pool.ratings.values
+    low, high = pool.scale or (values.min(), values.max())
+    return FAR * float(high - low)
+
+
+def _ranges(ratings: list[FloatArray]) -> FloatArray:
+    """[n] the highest rating of each text less the lowest."""
+    return np.array([float(values[-1] - values[0]) for values in ratings])
 
 
 def _ratings_of(pool: RatedPool) -> list[FloatArray]:

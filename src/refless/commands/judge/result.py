@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.audits import TieRule
 from refless.commands.judge.calibration_shown import calibration_sections
 from refless.commands.judge.card import card_of, card_of_runs
 from refless.commands.judge.document import (
@@ -30,11 +31,12 @@ from refless.commands.judge.metrics_shown import (
     level_sections,
     nearest_to_people,
 )
+from refless.commands.judge.rater_profiles import disputed_texts
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.commands.populations import allowed
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import place_columns
-from refless.data.design import Design
+from refless.data.design import Design, joined
 from refless.data.human import unscaled
 from refless.data.records import Outputs, RatedPool, Texts, scored
 from refless.evaluation.rater_agreement import agreement_said
@@ -89,9 +91,9 @@ class JudgeResult(Result):
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         columns: by name, cells of the rated texts and of the unrated ones, in files.
         commands: the line that does what is advised, by judge.
-        drawing: the line that draws what to rate, or "".
+        drawing: the line that draws what to rate, or ""; uneven: as `card_of` takes it.
         ties: what follows if texts fail on which raters are split evenly, by judge.
-        unrated: texts without a rating.
+        unrated: texts without a rating; places: [n + m] where all stand in the file.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
         meta: agreement and comparisons.
@@ -106,11 +108,13 @@ class JudgeResult(Result):
     meta: Meta
     metrics: Mapping[str, Signature]
     listed: IntArray
+    unrated: Outputs
+    places: IntArray
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     drawing: str = ""
-    ties: Mapping[str, str] = field(default_factory=dict)
-    unrated: Outputs | None = None
+    uneven: str = ""
+    ties: Mapping[str, TieRule] = field(default_factory=dict)
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
@@ -144,10 +148,13 @@ class JudgeResult(Result):
                 scores[both],
                 self.commands.get(audit.name, ""),
                 self.drawing,
+                self.uneven,
                 of_verdicts=self.pool.of_verdicts,
             )
-            ties = self.ties.get(audit.name, "")
-            cards.append(replace(card, rests=f"{card.rests} {ties}{agree}"))
+            ties = self.ties.get(audit.name, TieRule())
+            rests = f"{card.rests} {ties.said}{agree}"
+            further = ties.further or card.further
+            cards.append(replace(card, rests=rests, further=further))
         if self.metrics:
             cards.append(card_of_metrics(self.meta.segments, agree, self._of_texts()))
         return tuple(cards)
@@ -239,17 +246,27 @@ class JudgeResult(Result):
         return replace(document, sections=sections, outputs=self._outputs())
 
     def _outputs(self) -> SideBySide | None:
-        """The rated texts with the scores of the judge that agrees best."""
-        audit = self._best_first()[0]
-        column = scored({audit.name: self.scores[audit.name].segments})
+        """All texts, rated or not, with the scores of the judge that agrees best."""
+        name = self._best_first()[0].name
+        others = self.unrated.score(name) if len(self.unrated) else np.zeros(0)
+        column = np.concatenate([self.scores[name].segments, others])
+        texts = joined(self.pool, self.unrated)
+        ids = (*self.pool.ids, *self.unrated.ids)
+        unknown = np.full(len(texts), math.nan)
+        people = unknown.copy()
+        people[: len(self.pool)] = self.people
+        why = [f"judge: {line}" if line else "" for line in self.rationales]
+        unrated = [False] * len(self.unrated)
+        why += [""] * (len(texts) - len(why))
         return side_by_side(
-            replace(self.pool, **column),
-            self.people,
-            np.full(len(self.pool), math.nan),
-            np.argsort(self.listed),
+            replace(texts, ids=ids, **scored({name: column})),
+            people,
+            unknown,
+            self.places,
             percent=self.pool.of_verdicts,
             doubt=False,
-            why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
+            why=tuple(why),
+            disputed=[*disputed_texts(self.pool).tolist(), *unrated],
             scale=self.pool.scale,
         )
 
@@ -267,7 +284,7 @@ class JudgeResult(Result):
         scores = {name: metric.segments for name, metric in self.scores.items()}
         rows = _rows_of(self.pool, self.pool.human, scores)
         others = self.unrated
-        if self.columns and others is not None:
+        if self.columns:
             unknown = np.full(len(others), math.nan)
             named = dict(zip(others.score_names, others.scores.T, strict=True))
             columns = {name: named.get(name, unknown) for name in scores}

@@ -9,7 +9,7 @@ from refless.commands.calls import Call, check_asked, returning
 from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
-from refless.commands.judge.audits import audits_of, drifts_in, runs_in, ties_said
+from refless.commands.judge.audits import audits_of, drifts_in, runs_in, tie_rules
 from refless.commands.judge.candidates import as_votes, with_estimates
 from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
@@ -48,11 +48,13 @@ from refless.commands.parameters import (
     names_in,
     this_call,
 )
+from refless.commands.random_draw import shares_said
 from refless.commands.rows import ScoredRows, tell
 from refless.commands.warnings import progress
 from refless.data.choices import CHOICES, are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
+from refless.evaluation.random_draw import RandomDraw
 from refless.metrics.chosen import metrics_of
 from refless.metrics.protocol import Scores
 from refless.registry.dialect import Blank, called
@@ -233,9 +235,9 @@ def judge(
         meta = study.meta(question.human, scores, how, question.raters)
         audits: tuple[Audit, ...] = ()
         judge_columns: Mapping[str, Sequence[Cell]] = {}
-        wanted: Mapping[str, int] = {}
+        draw = RandomDraw(n=0, n_rated=0, differing=())
         if read.scores:
-            audits, judge_columns, wanted = audits_of(question, scores, meta.systems)
+            audits, judge_columns, draw = audits_of(question, scores, meta.systems)
         return JudgeResult(
             pool=read.pool,
             design=design.said(read.pool.ratings),
@@ -245,9 +247,11 @@ def judge(
             audits=audits,
             columns=judge_columns,
             commands=_commands(read, judged, audits),
-            drawing=_drawing(wanted),
-            ties=ties_said(question, audits, scores),
-            unrated=read.unrated,
+            drawing=_drawing(draw.wanted),
+            uneven=shares_said(draw),
+            ties=tie_rules(question, audits, scores),
+            unrated=question.unrated_outputs,
+            places=question.places,
             rationales=read.rationales,
             listed=read.listed,
             runs=of_runs,
@@ -266,7 +270,7 @@ judge_raters = returning(RatersResult, NAMES)(judge)
 def _commands(
     read: ScoredRead, judged: Sequence[str], audits: Sequence[Audit]
 ) -> dict[str, str]:
-    """By judge, the line that routes outputs by its licence, or asks for one if it agrees.
+    """By judge, the line that routes outputs by its licence, or asks for one that it may get.
 
     One judge that does not agree has the line that compares versions with its scores.
     """
@@ -276,6 +280,11 @@ def _commands(
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
     lines = {}
     for name, licence in licences.items():
+        point = licence.within_reach
+        if licence.undefined:
+            asked = {**given, "at_most_wrong": point and point.at_most_wrong}
+            lines[name] = _line("judge", asked) if point else ""
+            continue
         values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
         values["columns"] = routed
         values["rated"] = given["rated"] if licence.inputs.estimator else None
@@ -298,14 +307,11 @@ def _commands(
 
 
 def _drawing(wanted: Mapping[str, int]) -> str:
-    """The line that draws as many of a system as are wanted; "" if no condition tells which."""
-    given = this_call().values
-    columns = given["columns"] or {}
-    if len(wanted) != 1 or "system" not in columns or given["where"]:
+    """The line that draws what is wanted of systems, in items as `compare` wants them too."""
+    if not wanted:
         return ""
-    ((system, count),) = wanted.items()
-    where = f"{columns['system']}={system}"
-    drawn = {"outputs": given["rated"], "goal": "mean", "n": count, "where": where}
+    given = this_call().values
+    drawn = {"outputs": given["rated"], "goal": "compare", "n": max(wanted.values())}
     return _line("next", {**given, "rated": None, **drawn})
 
 

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refless.commands.judge.rater_profiles import disputed_texts
 from refless.commands.look.asked import Asked
 from refless.commands.look.result import LookResult
 from refless.commands.parameters import (
@@ -97,7 +99,11 @@ def _answers(asked: Asked) -> tuple[tuple[Card, ...], "ValidateResult | None"]:
     judges = may_judges_decide(asked)
     estimates, validated = do_estimates_help(asked)
     raters = do_raters_agree(asked)
-    return (*columns_meant, *versions, *judges, *estimates, *raters), validated
+    # raters who do not agree are the first thing to mend: more of their ratings tell little
+    first = [card for card in raters if card.state == "no"]
+    last = [card for card in raters if card.state != "no"]
+    cards = (*columns_meant, *first, *versions, *judges, *estimates, *last)
+    return cards, validated
 
 
 def _outputs(
@@ -113,6 +119,11 @@ def _outputs(
         estimates = dict(zip(rated, validated.estimates.values.tolist(), strict=True))
     names = _names(texts, named=asked.read.named)
     values = [estimates.get(name, math.nan) for name in names]
+    pool = asked.read.pool
+    disputed: set[Hashable] = set()
+    if pool is not None:
+        named = _names(pool, named=asked.read.named)
+        disputed = {*compress(named, disputed_texts(pool))}
     return side_by_side(
         texts,
         asked.people,
@@ -121,6 +132,7 @@ def _outputs(
         percent=asked.percent,
         doubt=doubt,
         scale=asked.scale,
+        disputed=[name in disputed for name in names],
     )
 
 

@@ -15,7 +15,7 @@
   box.style.setProperty("--block", `${heightOfBlock}px`);
   const width = 1 + systems.length * (1 + [byPeople, judge, estimates].filter(Boolean).length);
 
-  // an answer is [text, people, judge, estimate, why]; null where a version has none
+  // an answer is [text, people, judge, estimate, why, disputed]; null where a version has none
   const known = (value) => value !== null && value !== undefined;
   const rated = (row) => row.answers.map((answer) => answer?.[1]).filter(known);
   const spread = (row) => (rated(row).length > 1 ? Math.max(...rated(row)) - Math.min(...rated(row)) : -1);
@@ -28,6 +28,7 @@
     missing: (row) => !row.answers.every(Boolean),
     unrated: (row) => rated(row).length < row.answers.filter(Boolean).length,
     apart: (row) => farthest(row) >= apart,
+    disputed: (row) => row.answers.some((answer) => answer?.[5]),
   };
   const keys = { file: null, people: spread, judge: farthest, estimate: (row) => Math.max(...row.answers.map(missed)), high: highest, low: (row) => -highest(row) };
   rows.forEach((row, place) => {
