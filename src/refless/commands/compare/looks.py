@@ -45,7 +45,8 @@ def looks_of(
     numbers = _numbers(looks)
     if of is None:
         raise UsageError(
-            f"{called('of')} must be given with planned looks: the items rated at the last one"
+            f"{called('of')} must be given with planned looks: the items rated at the last one, "
+            "which may be this"
         )
     return "planned", _plan(numbers, of, "pocock" if these_items else "obrien-fleming")
 

@@ -149,9 +149,10 @@ def compare(
     note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         check_asked(WinsResult, CHOICES)
-        of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
+        of_ratings = {"selection": selection, "group": group, "rated": rated}
+        of_ratings |= {"these_items": these_items or None, "of": of}
         _check_choices(of_ratings)
-        return compared_choices(inputs.pool, systems, controls)
+        return compared_choices(inputs.pool, systems, controls, kind)
     check_asked(CompareResult, "ratings of texts")
     _check_ratings(controls)
     result = compared_ratings(
@@ -193,9 +194,14 @@ compare_certificate = returning(VerifiedResult, NAMES)(compare)
 def _check_choices(of_ratings: Mapping[str, object]) -> None:
     """Raises UsageError for parameters of ratings that were given with choices of people."""
     for name, value in of_ratings.items():
+        other = ""
+        if name == "of":
+            other = (
+                f", whose looks are not planned: {called('looks', 'any')} holds at each"
+            )
         if value is not None:
             raise UsageError(
-                f"{called(name)} is about ratings, and these are choices of people"
+                f"{called(name)} is about ratings, and these are choices of people{other}"
             )
 
 

@@ -138,7 +138,8 @@ def _compared(job: Job, result: Look) -> None:
         today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         ends = always(couple, len(pairs), reach)
-        result["said"].append(_settled(couple, ends, missing, job))
+        ahead = _ahead(missing, today, job)
+        result["said"].append(_settled(couple, ends, ahead))
     _concluded(job, result, compared)
 
 
@@ -271,22 +272,29 @@ def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     return job.arguments.compared(Path(job.folder), function)
 
 
-def _settled(pair: Any, always: Interval, missing: int | None, job: Job) -> str:  # noqa: ANN401
-    """Whether enough is rated, or how much more it takes; true however often one looks."""
+def _settled(pair: Any, always: Interval, ahead: str) -> str:  # noqa: ANN401 - of either question
+    """Whether enough is rated, or what lies ahead; true however often one looks."""
     low, high = always
     first = pair.first
     second = pair.second
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
+    return f"{first} and {second}: {ahead}"
+
+
+def _ahead(missing: int | None, today: Today | None, job: Job) -> str:
+    """The further items that should settle a difference, or why ratings of these may not."""
+    if missing is None and today is not None and today.progress.missing <= 0:
+        return "all items are rated, and it is not settled: that takes other items."
     if missing is None:
-        return f"{first} and {second}: rating all items may not settle it."
+        return "rating all items may not settle it."
     items = counted(missing, "more rated item")
     time = ""
     if job.answers:
         seconds = median(answer.seconds for answer in job.answers)
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
-    return f"{first} and {second}: about {items}{time} should settle it, four times out of five."
+    return f"about {items}{time} should settle it, four times out of five."
 
 
 def more_to_settle(
@@ -342,7 +350,7 @@ def _preferred(job: Job, result: Look) -> None:
     for win in compared.wins:
         rate = win.by_item
         ends = always_of_rate(rate, questions)
-        row = _row(win, rate.rate, rate.interval)
+        row = _row(win, rate.rate, rate.at_one_look)
         result["systems"].append(row | {"always": ends})
         n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
@@ -350,7 +358,7 @@ def _preferred(job: Job, result: Look) -> None:
         missing = more_to_settle(rate.rate - 0.5, today, questions)
         low, high = ends
         beyond = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win, beyond, missing, job))
+        result["said"].append(_settled(win, beyond, _ahead(missing, today, job)))
     _concluded(job, result, compared)
 
 
