@@ -42,7 +42,7 @@ def test_rates_by_hand() -> None:
 
 
 def test_rates_that_hold_at_any_look() -> None:
-    """As wide as the owner's page has it; the p-value agrees, and one look is still known."""
+    """The interval is that of the owner's page, and p agrees; one look is still known."""
     won = np.repeat([1.0, 0.0], [30, 14])
     once = rate(won, np.arange(44))
     always = rate(won, np.arange(44), "any")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.registry.plural import counted
+from refless.report.wording import percent
 from refless.stats.intervals import Interval
 
 FEWEST = 10  # independent ratings on either side: of fewer no forecast is made
@@ -24,12 +25,14 @@ class Further:
 
     Attributes:
         count: items to rate, of those that there are, or items beyond them; 0 if it is decided;
-            None if that is out of reach.
+            None if that is out of reach. Of a plan, items at its end; None after its last look.
         of: which of these it is; "" if too little is known to tell.
+        chance: that the end of the plan shows a difference; NaN if it is not known.
     """
 
     count: int | None = None
-    of: Literal["", "ratings", "items"] = ""
+    of: Literal["", "ratings", "items", "plan"] = ""
+    chance: float = math.nan
 
     @property
     def said(self) -> str:
@@ -38,6 +41,8 @@ class Further:
             return DECIDED
         if not self.of:
             return UNKNOWN
+        if self.of == "plan":
+            return self._planned
         if self.count is None and self.of == "ratings":
             return "not within reach: ratings of all these items may not decide it."
         if self.count is None:
@@ -49,6 +54,16 @@ class Further:
         if self.of == "items":
             asked = f"about {counted(self.count, 'new item')} rated and scored as these are,"
         return f"{asked} would decide it with a chance of 4 in 5."
+
+    @property
+    def _planned(self) -> str:
+        """The plan of looks from here on, in a sentence."""
+        if self.count is None:
+            return "none are planned: this was the last look."
+        if math.isnan(self.chance):
+            return f"as planned, up to {counted(self.count, 'item')}."
+        chance = f"a chance of {percent(self.chance)} to show a difference"
+        return f"{chance} by {counted(self.count, 'item')}, as planned."
 
 
 NOTHING_MORE = Further(count=0)
@@ -62,7 +77,12 @@ def told_by(n: int, further: Further) -> Further:
 
 def most_of(wanted: Iterable[Further]) -> Further:
     """The one that takes most; one of an unknown number if there is any."""
-    return max(wanted, key=lambda one: math.inf if one.count is None else one.count)
+
+    def takes(one: Further) -> tuple[float, float]:
+        unlikely = 1.0 if math.isnan(one.chance) else 1 - one.chance
+        return math.inf if one.count is None else one.count, unlikely
+
+    return max(wanted, key=takes)
 
 
 def if_steady(value: float, interval: Interval, bar: float, n: int, noun: str) -> str:

@@ -40,11 +40,13 @@ from refless.commands.parameters import (
     names_in,
     this_call,
 )
+from refless.commands.populations import Looks as Kind
 from refless.commands.rows import ScoredRows, note_scale
 from refless.data.choices import CHOICES, are_choices
 from refless.data.tables.runs import ScoredRuns
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.stats.group_sequential import LookPlan
 
 NAMES = {
     CompareResult: "compare",
@@ -128,7 +130,7 @@ def compare(
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))
-    next_command = _choosing("compare" if len(systems) == 2 else "best")
+    next_command = _choosing("compare" if len(systems) == 2 else "best", kind, plan)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -180,9 +182,11 @@ def _holding(better: str) -> str:
     return Call("gate", parameters_of(function_of("gate")), values).said()
 
 
-def _choosing(goal: str) -> str:
-    """The line that chooses from the same files what to rate next."""
+def _choosing(goal: str, looks: Kind, plan: LookPlan | None) -> str:
+    """The line that chooses from the same files what to rate next, for looks as they are."""
     values = {**this_call().values, "goal": goal, "looks": None}
+    if goal == "compare" and looks != "one":
+        values["looks"] = ",".join(map(str, plan.at)) if plan else looks
     return Call("next", parameters_of(function_of("next")), values).said()
 
 
