@@ -114,7 +114,7 @@ def _advice(pair: Pair, *, more_items: bool) -> str:
     if not _is_all_rated(pair):
         beside = "; even ratings of all would hardly decide it" if more_items else ""
         return f"rate more of the items, drawn at random{beside}."
-    return "all items are rated: it takes answers to more items."
+    return "all items in the file are rated: it takes answers to more items."
 
 
 def _go_on(look: PlannedLook) -> str:

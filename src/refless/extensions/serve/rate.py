@@ -159,6 +159,10 @@ def rate(
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
+    if page.looks and audit < 1:
+        note(
+            f"looks count items that are drawn at random: {called('audit', 1)} draws all of them so"
+        )
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
