@@ -284,6 +284,14 @@ def test_compare_says_who_leads() -> None:
     assert two.to_dict()["board"] is None
 
 
+def test_a_board_that_holds_at_any_look() -> None:
+    """The strongest is where it was, with a wider interval."""
+    once = compare_choices(arena()).to_dict()["board"]["rows"][0]
+    always = compare_choices(arena(), looks="any").to_dict()["board"]["rows"][0]
+    assert always["win_rate"] == once["win_rate"]
+    assert always["interval"][0] < once["interval"][0]
+
+
 def test_tied_for_first() -> None:
     """Weak and poor alone are tied; with the middling one as well, two are behind nobody else."""
     rows = [

@@ -179,6 +179,11 @@ def test_shares_of_choices_by_hand() -> None:
     assert result.card().answer.startswith("new wins 75 % of the choices (")
     turned = refless.compare_choices(choices(), system=("new", "old"))
     assert turned.card().answer == result.card().answer
+    tied = [{**row, "winner": "tie"} for row in choices()[30:34]]
+    any_look = refless.compare_choices([*choices()[:30], *tied], looks="any")
+    answer = any_look.card().answer
+    assert answer.startswith("new wins 65 %, ties 12 %, loses 24 %: 71 % with ties")
+    assert "The answer holds however often you look" in " ".join(str(any_look).split())
 
 
 @given(

@@ -466,11 +466,11 @@ def test_items_that_lack_a_rating_are_to_be_rated() -> None:
     """Not all is rated where some items have a rating for one version alone."""
     rows = two_versions()
     card = answers(without(rows[:2], "human_rating") + rows[2:])["v2 against v1"]
-    assert "all items are rated" not in card.advice
+    assert "are rated" not in card.advice
     half = [*without(rows[:1], "human_rating"), *rows[1:]]
     card = answers(half)["v2 against v1"]
     assert card.advice.startswith("rate more of the items, drawn at random")
     assert card.command.startswith("refless.next(rows")
     card = answers(rows)["v2 against v1"]
-    assert card.advice.startswith("all items are rated")
+    assert card.advice.startswith("all items in the file are rated")
     assert not card.command

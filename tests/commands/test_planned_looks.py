@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import refless
 from command_line import ANY_NEIGHBOR, json_of, jsonl, run, run_well
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless import CompareResult, UsageError
@@ -56,6 +58,12 @@ def test_a_look_in_between() -> None:
         result
     )
     assert "holds at all planned looks together" in said(result)
+    card = result.card()
+    assert card.advice == "go on to the next look, at 36 items."
+    assert re.fullmatch(
+        r"a chance of \d+ % to show a difference by 60 items, as planned.", card.further
+    )
+    assert "goal='compare', looks='12,24,36,48,60'" in card.command
     assert "looks:planned|at:12,24,36,48,60|of:60|spending:obrien-fleming" in str(
         result.signature
     )
@@ -79,6 +87,24 @@ def test_an_early_end() -> None:
     assert turned.look.unbiased.value == pytest.approx(-pair.look.unbiased.value)
 
 
+def test_what_to_rate_up_to_the_next_look() -> None:
+    """So many items as are missing; the line that reads them looks as planned."""
+    plan = {"goal": "compare", "scale": SCALE, "estimator": ANY_NEIGHBOR[1]}
+    result = refless.next(rated(24, 0.3), looks=(12, 24, 36, 60), **plan)
+    assert result.choice.n == 12
+    card = result.card()
+    assert "then 36 of 60 items" in card.answer
+    assert "as planned" in card.further
+    assert "looks=(12, 24, 36, 60), of=60" in card.command.splitlines()[1]
+    assert result.choice.curve == ()
+    for looks, said_then in (
+        ((12, 24), "the plan is at its end"),
+        (5, "such as 20,40,60"),
+    ):
+        with pytest.raises(UsageError, match=said_then):
+            refless.next(rated(24, 0.3), looks=looks, **plan)
+
+
 def test_small_enough() -> None:
     """With a margin the study ends once the interval lies inside it on both sides."""
     result = planned(36, 0.0, margin=1.2)
@@ -100,6 +126,8 @@ def test_hardly_a_chance_and_the_last_look() -> None:
     assert "you may end here, or go on. The next look is at 60 items." in said(late)
     last = planned(30, 0.0, looks=3, of=30)
     assert "This was the last look: no difference is shown." in said(last)
+    assert last.card().advice.startswith("end the study")
+    assert (last.card().command, last.card().further[:8]) == ("", "none are")
 
 
 def test_the_chance_by_hand() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from refless.commands.compare.claims import always_of_rate
 from refless.commands.compare.wins import rate, wins
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
@@ -38,6 +39,17 @@ def test_rates_by_hand() -> None:
     assert one.interval[0] < 0.5 < 2.5 / 3 < one.interval[1] == 1
     assert found[1].by_item.clusters == 1
     assert np.isnan([*found[1].by_item.interval, found[1].by_item.p]).all()
+
+
+def test_rates_that_hold_at_any_look() -> None:
+    """The interval is that of the owner's page, and p agrees; one look is still known."""
+    won = np.repeat([1.0, 0.0], [30, 14])
+    once = rate(won, np.arange(44))
+    always = rate(won, np.arange(44), "any")
+    assert always.interval == always_of_rate(once, 1)
+    assert always.at_one_look == once.interval
+    assert once.interval[0] > 0.5 > always.interval[0]
+    assert once.p < 0.05 < always.p
 
 
 def test_a_system_that_always_wins() -> None:

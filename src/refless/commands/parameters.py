@@ -324,7 +324,7 @@ Looks = Annotated[
     About(
         help="one: intervals hold for one look. any: however often you look while ratings arrive. "
         "5: at five planned looks, equally far apart up to --of items. 20,45: at looks after so "
-        "many rated items, this one last.",
+        "many rated items, of which this is the last; both need --of.",
         metavar="one|any|NUMBER",
         kind=str,
         panel=RESULT,

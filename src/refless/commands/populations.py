@@ -11,12 +11,17 @@ BY_PEOPLE = "as these people rate them"
 
 def question(unit: str, *, these: bool, looks: Looks, how: str = BY_PEOPLE) -> str:
     """The question an interval answers, and for how many looks; how: see `about`."""
+    return f"The answer is about {about(unit, these=these, how=how)}, and holds {holding(looks)}."
+
+
+def holding(looks: Looks) -> str:
+    """The looks at which an answer holds."""
     holds = {
         "one": f"for one look ({called('looks', 'any')}: for any number)",
         "any": "however often you look while ratings arrive",
         "planned": "at all planned looks together",
     }
-    return f"The answer is about {about(unit, these=these, how=how)}, and holds {holds[looks]}."
+    return holds[looks]
 
 
 def about(unit: str, *, these: bool, how: str = BY_PEOPLE) -> str:

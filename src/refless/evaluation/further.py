@@ -26,13 +26,14 @@ class Further:
 
     Attributes:
         count: items to rate, of those that there are, or items beyond them; 0 if it is decided;
-            None if that is out of reach.
+            None if that is out of reach. Of a plan, items at its end; None after its last look.
         of: which of these it is; "" if too little is known to tell.
-        left: items that are not rated yet; chance: that ratings of all of them decide it.
+        left: items that are not rated yet; chance: that ratings of all of them, or those up to the
+            end of the plan, decide it; NaN if it is not known.
     """
 
     count: int | None = None
-    of: Literal["", "ratings", "items"] = ""
+    of: Literal["", "ratings", "items", "plan"] = ""
     left: int = 0
     chance: float = math.nan
 
@@ -57,17 +58,18 @@ class Further:
             return DECIDED
         if not self.of:
             return UNKNOWN
+        if self.of == "plan":
+            return self._planned
         if self.count is None and self.of == "ratings":
             return "not within reach: ratings of all these items may not decide it."
         if self.of == "ratings":
             asked = f"about {counted(self.count or 0, 'more item')}"
             return f"{asked} would decide it with a chance of 4 in 5."
         here = ""
-        if self.left and self.chance == self.chance:
-            here = (
-                f"ratings of all {self.left:,} items left decide it with a chance of "
-            )
-            here += f"{percent(self.chance)}; "
+        if self.left and not math.isnan(self.chance):
+            items = f"all {self.left:,} items left"
+            chance = f"a chance of {percent(self.chance)}"
+            here = f"ratings of {items} decide it with {chance}; "
         if self.count is None:
             return (
                 f"{here}not within reach: {REACH} times as many items may not decide it, as there "
@@ -78,6 +80,16 @@ class Further:
             f"{here}{self.new}{beyond}, rated and scored as these are, would decide it with a "
             "chance of 4 in 5."
         )
+
+    @property
+    def _planned(self) -> str:
+        """The plan of looks from here on, in a sentence."""
+        if self.count is None:
+            return "none are planned: this was the last look."
+        if math.isnan(self.chance):
+            return f"as planned, up to {counted(self.count, 'item')}."
+        chance = f"a chance of {percent(self.chance)} to show a difference"
+        return f"{chance} by {counted(self.count, 'item')}, as planned."
 
 
 NOTHING_MORE = Further(count=0)
@@ -91,7 +103,12 @@ def told_by(n: int, further: Further) -> Further:
 
 def most_of(wanted: Iterable[Further]) -> Further:
     """The one that takes most; one of an unknown number if there is any."""
-    return max(wanted, key=lambda one: math.inf if one.count is None else one.count)
+
+    def takes(one: Further) -> tuple[float, float]:
+        unlikely = 1.0 if math.isnan(one.chance) else 1 - one.chance
+        return math.inf if one.count is None else one.count, unlikely
+
+    return max(wanted, key=takes)
 
 
 def if_steady(value: float, interval: Interval, bar: float, n: int, noun: str) -> str:

@@ -21,6 +21,10 @@ def further_of(pair: Pair, bar: float = 0.0, *, these: bool) -> Further:
     """
     if not bar and pair.shown:
         return NOTHING_MORE
+    if pair.look is not None and not bar:
+        going_on = pair.look.upcoming is not None
+        end = pair.look.planned if going_on else None
+        return Further(count=end, of="plan", chance=pair.look.chance)
     if pair.difference.error == 0:  # all that is asked about is rated
         return Further(of="ratings")
     further = _forecast(pair, bar, these=these)

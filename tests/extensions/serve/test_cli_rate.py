@@ -36,7 +36,7 @@ def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
     """The owner's is new each time, raters' stay."""
     for _ in range(2):
         ran = run_well("rate", outputs, "--raters", 2, "--port", 8111)
-        assert "12 items to rate, from 1 to 5." in ran.out
+        assert "12 outputs to rate, from 1 to 5." in ran.out
     (_, first), (where, second) = served
     assert (where.host, where.port) == ("127.0.0.1", 8111)
     assert [line.split(":")[0] for line in first] == [
@@ -61,7 +61,7 @@ def test_the_end_says_how_to_read_the_ratings(
     from refless.extensions.serve import app
 
     said: list[str] = []
-    monkeypatch.setattr(app, "serve", lambda *given: said.append(given[-1]))
+    monkeypatch.setattr(app, "serve", lambda *given: said.append(given[-1]()))
     run_well("rate", outputs, "--scale", 1, 4)
     assert f"kept in {outputs}.ratings.sqlite;" in said[0]
     assert said[0].endswith("refless ratings.jsonl --scale 1 4")
@@ -193,7 +193,7 @@ def test_ratings_that_are_there_are_said(tmp_path: Path, served: list[Any]) -> N
     ran = run("rate", answers, "--rated", answers)
     assert "8 outputs of 10 have a rating already, and are asked again" in ran.notes
     assert "nothing was rated above 4 before" in ran.notes
-    assert "2 items to rate" in run("rate", answers, "--where", "rating=").out
+    assert "2 outputs to rate" in run("rate", answers, "--where", "rating=").out
 
 
 def test_missing_extra_names_its_install_line(

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from itertools import chain
+from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -177,6 +178,19 @@ def test_shared_items_are_a_share_of_what_each_is_shown() -> None:
     assert sorted(counts) == [*range(len(counts))]  # no gaps
     for shown in items[1:]:
         assert 1 <= sum(counts[item] > 1 for item in shown) <= 3
+
+
+def test_shared_items_are_not_left_for_the_end() -> None:
+    """Two raters of 200 items: those that both are shown lie around the middle of each order."""
+    one = Assignment(replace(TASK, overlap=0.2, audit=1.0), [1] * 200)
+    orders: list[list[int | None]] = [[], []]
+    for _ in range(120):
+        for rater in (0, 1):
+            orders[rater].append(answered(one, rater))
+    for own, other in (orders, orders[::-1]):
+        second = [k for k in range(120) if own[k] is not None and own[k] in other[:k]]
+        assert len(second) < 40
+        assert 40 < fmean(second) < 80
 
 
 def test_shared_items_are_for_everybody() -> None:

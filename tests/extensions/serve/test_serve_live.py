@@ -70,7 +70,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     page = rendered(HOME, "live.html", part="results", task=store.task, **found)
     facts = dict(re.findall("<dt>(.+?)</dt><dd>(.+?)</dd>", page))
     assert -1 <= float(facts["held-out agreement"]) <= 1
-    assert {"items rated", "drawn at random", "the same again"} <= {*facts}
+    assert {"outputs rated", "drawn at random", "the same again"} <= {*facts}
     look = found["dimensions"]["quality"]
     low, high = look["spearman_interval"]
     assert low <= look["spearman"] <= high
@@ -130,7 +130,7 @@ def test_second_ratings_are_none_that_estimates_need(tmp_path: Path) -> None:
     asyncio.run(live._look())
     assert said(live) == before
     assert before.startswith(
-        f"{exports} ratings of {exports} of 60 items; estimates come"
+        f"{exports} ratings of {exports} of 60 outputs; estimates come"
     )
     assert live.state()["looked"] == live.state()["drawn"] == exports < 20
     store.close()

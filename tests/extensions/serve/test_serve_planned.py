@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -17,6 +19,7 @@ from refless.commands.compare.certificate import TakenLook
 from refless.data.records import Outputs
 from refless.data.rows import rows_of
 from refless.extensions.serve.analysis_worker import looked
+from refless.extensions.serve.careless import FirstAnswer
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
 from refless.extensions.serve.exports import snapshot
 from refless.extensions.serve.items import kept_in
@@ -104,6 +107,11 @@ def test_a_dropped_system_is_put_back(tmp_path: Path) -> None:
         headers = joined(web, store, owner_of(store))
         page = web.get("/owner").text
         assert page.count("Ask about it again") == 1
+        assert f"Then: <code>{command}" in page
+        packed = web.get("/owner/export/everything.zip").content
+        assert {"outputs.jsonl", "compared.jsonl"} <= {
+            *ZipFile(BytesIO(packed)).namelist()
+        }
         for system, code in (("B", 404), ("A", 200), ("A", 404)):
             answer = web.post("/owner/systems", content=system, headers=headers)
             assert answer.status_code == code
@@ -136,6 +144,7 @@ def test_looks_at_differences(tmp_path: Path, until: str) -> None:
     assert any(
         "This is look 1 of 2, at 6 of 12 planned items" in line for line in lines
     )
+    assert "A difference is shown for" in lines[-3]
     assert live.certificate is None
     rater = store.raters()[0].id
     unit = store.next_unit(rater).result()["unit"]
@@ -153,6 +162,20 @@ def test_looks_at_differences(tmp_path: Path, until: str) -> None:
     assert of["looks"][-1]["spent"] == 1
     assert of["claim"] == verified.claims["quality"]
     store.close()
+
+
+def test_careless_raters_are_named_before_the_first_look() -> None:
+    """Items that nobody else rated are not counted, and the page says whose they are."""
+    hasty = [FirstAnswer("r01", k, 3.0, 3.0, 0.1) for k in range(10)]
+    outputs = [
+        {"id": f"{k}{name}", "item": f"i{k}", "system": name}
+        for k, name in product("12", "AB")
+    ]
+    job = replace(JOB, due=(5, 10), answers=hasty, outputs=outputs, ratings=outputs)
+    (line,) = [
+        line for line in looked(job)["said"] if line.startswith("The first look")
+    ]
+    assert line.endswith("by now, 2 with those of raters who may be careless (r01).")
 
 
 def test_a_plan_stays(tmp_path: Path) -> None:

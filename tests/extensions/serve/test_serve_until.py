@@ -162,8 +162,12 @@ def test_certificates_are_wrong_in_at_most_5_percent(steps: bool) -> None:
     ("until", "options", "said"),
     [
         ("difference", (), "until"),
-        ("win rate to 0.1", (), "cannot tell"),
-        ("difference known to 0.2", ("--ask", "pair"), "cannot tell"),
+        (
+            "difference known to 0.2",
+            ("--ask", "pair"),
+            "choices take 'win rate known to",
+        ),
+        ("win rate to 0.1", (), "ratings take 'difference known to 0.2'"),
         ("difference known to 0.2", ("one",), "cannot tell"),
     ],
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.commands.compare.bradley_terry import PairVotes, Strengths, strengths
+from refless.commands.populations import Looks
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.stats.intervals import Interval
@@ -115,12 +116,14 @@ def board(
     choices: Choices,
     systems: Sequence[str],
     controls: Sequence[str] = (),
+    looks: Looks = "one",
 ) -> Board | None:
     """The board of the systems; None if votes of two sources or more do not tell strengths.
 
     Args:
         pool: the texts, with systems and scores; choices: between them.
         systems: on the board; controls: names of scores in which texts count as alike.
+        looks: at which intervals and ranks are to hold, one or any.
     """
     names = sorted(systems)
     votes = votes_of(pool, choices, names, controls)
@@ -129,6 +132,8 @@ def board(
     result = strengths(votes)
     if result is None:
         return None
+    if looks == "any":
+        result = result.at_any_look()
     voters = len(pool.ratings.annotators)
     few = voters < FEWEST_RATERS
     return Board(

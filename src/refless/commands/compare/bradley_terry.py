@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
+from refless.stats.answers import Answer
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
@@ -98,6 +99,13 @@ class Strengths:
     covariances: tuple[FloatArray, ...]
     freedom: float
     made_up: bool
+
+    def at_any_look(self) -> Strengths:
+        """The same as unsure as they are if one looks however often: see `always_interval`."""
+        one = Answer(value=0.0, error=1.0, freedom=self.freedom)
+        wide = one.at_any_look(round(self.freedom) + 1, 0.0).wide
+        wider = tuple(wide**2 * matrix for matrix in self.covariances)
+        return replace(self, covariances=wider)
 
     def error(self, contrast: FloatArray) -> float:
         """The standard error of a sum of strengths, and effects, with these weights."""

@@ -8,6 +8,7 @@ from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import Further, most_of
 from refless.evaluation.further_items import further_of
+from refless.evaluation.planned_look import HARDLY, PlannedLook
 from refless.registry.dialect import called
 from refless.registry.plural import counted, first_of
 from refless.report.document import OPEN, Card, Figure, State
@@ -68,9 +69,7 @@ def card_of_two(
         further=_further(pair, further),
         unfit=_unfit(pair),
         advice=_advice(pair, further),
-        command=""
-        if pair.shown or _is_all_rated(pair) or further.takes_new
-        else command,
+        command="" if _is_over(pair) or further.takes_new else command,
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -109,14 +108,28 @@ def _advice(pair: Pair, further: Further) -> str:
     if pair.shown:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
-        return "go on as planned, or end: the notes say what that would cost."
+        return _go_on(pair.look)
     if pair.difference.untold == "raters are apart":
         return "have the same people rate both."
     if not _is_all_rated(pair):
         if further.takes_new:
             return f"call it undecided; to decide it, collect {further.new}."
         return "rate more of the items, drawn at random."
-    return "all items are rated: it takes answers to more items."
+    return "all items in the file are rated: it takes answers to more items."
+
+
+def _go_on(look: PlannedLook) -> str:
+    """The next planned look, and whether it is worth waiting for; or the end of the study."""
+    if look.upcoming is None:
+        return "end the study: this was its last look, and no difference is shown."
+    ahead = f"go on to the next look, at {counted(look.upcoming, 'item')}"
+    return f"end here, or {ahead}." if look.chance < HARDLY else f"{ahead}."
+
+
+def _is_over(pair: Pair) -> bool:
+    """Whether nothing is left to rate: it is decided, the plan is at its end, or all is rated."""
+    ended = pair.look is not None and pair.look.upcoming is None
+    return pair.shown or ended or _is_all_rated(pair)
 
 
 def _is_all_rated(pair: Pair) -> bool:

@@ -8,6 +8,7 @@ from refless.commands.compare.board import Board, board
 from refless.commands.compare.claims import counts_of
 from refless.commands.compare.wins import wins
 from refless.commands.compare.wins_result import WinsResult
+from refless.commands.populations import Looks
 from refless.data.choices import Choices, choices_in
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
@@ -28,15 +29,17 @@ def compared_choices(
     pool: RatedPool,
     systems: Sequence[str],
     controls: Sequence[str] = (),
+    looks: Looks = "one",
 ) -> WinsResult:
     """Win rates of each system over another whose texts people chose between.
 
     Args:
         pool: the choices; systems: in order, the old one first.
         controls: names of scores in which texts count as alike on the board.
+        looks: at which the answer is to hold, one or any.
     """
     choices = choices_in(pool)
-    rates = wins(pool, choices, systems)
+    rates = wins(pool, choices, systems, looks)
     if not rates:
         raise UsageError(f"nobody chose between {' and '.join(systems)}")
     compared = np.isin(np.array(pool.systems, dtype=object), systems)
@@ -54,11 +57,14 @@ def compared_choices(
     )
     if controls:
         signature = signature.plus(control=tuple(controls))
+    if looks != "one":
+        signature = signature.plus(looks=looks)
     return WinsResult(
-        board=_board(pool, choices, systems, controls),
+        board=_board(pool, choices, systems, controls, looks),
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
+        looks=looks,
         shares=tuple(shares) if len(rates) == 1 else (),
         alike=_alike(pool),
         raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
@@ -98,6 +104,7 @@ def _board(
     choices: Choices,
     systems: Sequence[str],
     controls: Sequence[str],
+    looks: Looks,
 ) -> Board | None:
     """The board of more than two systems, or of those that are compared with controls.
 
@@ -113,7 +120,7 @@ def _board(
                 f"{called('control', name)}: no value in {missing:,} of "
                 f"{counted(len(pool), 'text')}; fill them in, or leave their votes out"
             )
-    result = board(pool, choices, systems, controls)
+    result = board(pool, choices, systems, controls, looks)
     if result is None and controls:
         raise UsageError(
             f"{called('control', [*controls])}: with these columns held equal the votes tell no "

@@ -18,7 +18,7 @@ from refless.evaluation.planned_look import at_planned_look
 from refless.evaluation.racing import confidence_said, raced_at, standing_said
 from refless.registry.plural import counted
 from refless.report.wording import percent
-from refless.stats.answers import UNKNOWN, Answer
+from refless.stats.answers import UNKNOWN
 from refless.stats.group_sequential import LookPlan
 from refless.stats.intervals import Interval
 
@@ -66,14 +66,7 @@ def always(pair: Pair, questions: int, reach: float) -> Interval:
 
 def always_of_rate(rate: Rate, questions: int) -> Interval:
     """The interval of a win rate, likewise."""
-    answer = Answer(
-        value=rate.rate,
-        error=rate.error,
-        freedom=rate.freedom,
-        centre=rate.centre,
-        bounds=(0.0, 1.0),
-    )
-    return answer.at_any_look(rate.clusters, 0.0, questions).interval
+    return rate.answer.at_any_look(rate.clusters, 0.0, questions).interval
 
 
 def known_pairs(

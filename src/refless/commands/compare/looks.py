@@ -42,10 +42,11 @@ def looks_of(
                 f"{called('looks', 5)}"
             )
         return unplanned, None
-    numbers = _numbers(looks)
+    numbers = items_at(looks)
     if of is None:
         raise UsageError(
-            f"{called('of')} must be given with planned looks: the items rated at the last one"
+            f"{called('of')} must be given with planned looks: the items rated at the last one, "
+            "which may be this"
         )
     return "planned", _plan(numbers, of, "pocock" if these_items else "obrien-fleming")
 
@@ -69,7 +70,7 @@ def _plan(numbers: Sequence[int], of: int, spending: Spending) -> LookPlan:
     return LookPlan(at=tuple(sorted({*numbers, of})), planned=of, spending=spending)
 
 
-def _numbers(looks: Planned) -> list[int]:
+def items_at(looks: Planned) -> list[int]:
     """The whole numbers that stand for planned looks; raises UsageError for anything else."""
     parts = looks.split(",") if isinstance(looks, str) else looks
     parts = [parts] if isinstance(parts, int) else [*parts]

@@ -136,12 +136,16 @@ def pair_of(
     seed: int,
     *,
     these: bool = False,
+    looks: Looks = "one",
+    plan: LookPlan | None = None,
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
     has_chances = not np.isnan(inputs.outputs.probability).all()
     errors = errors_of(inputs, estimator, drawn=True)
     field = field_of(inputs, estimator, seed, "active" if has_chances else "random")
-    return compared(replace(field, these=these), errors, systems).pairs[0]
+    reach = _reach(inputs.pool) if looks == "any" else 0.0
+    field = replace(field, these=these, reach=reach, plan=plan)
+    return compared(field, errors, systems).pairs[0]
 
 
 def _signature(

@@ -40,11 +40,13 @@ from refless.commands.parameters import (
     names_in,
     this_call,
 )
+from refless.commands.populations import Looks as Kind
 from refless.commands.rows import ScoredRows, note_scale
 from refless.data.choices import CHOICES, are_choices
 from refless.data.tables.runs import ScoredRuns
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.stats.group_sequential import LookPlan
 
 NAMES = {
     CompareResult: "compare",
@@ -128,7 +130,7 @@ def compare(
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))
-    next_command = _choosing("compare" if len(systems) == 2 else "best")
+    next_command = _choosing("compare" if len(systems) == 2 else "best", kind, plan)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -149,9 +151,10 @@ def compare(
     note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         check_asked(WinsResult, CHOICES)
-        of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
+        of_ratings = {"selection": selection, "group": group, "rated": rated}
+        of_ratings |= {"these_items": these_items or None, "of": of}
         _check_choices(of_ratings)
-        return compared_choices(inputs.pool, systems, controls)
+        return compared_choices(inputs.pool, systems, controls, kind)
     check_asked(CompareResult, "ratings of texts")
     _check_ratings(controls)
     result = compared_ratings(
@@ -179,9 +182,11 @@ def _holding(better: str) -> str:
     return Call("gate", parameters_of(function_of("gate")), values).said()
 
 
-def _choosing(goal: str) -> str:
-    """The line that chooses from the same files what to rate next."""
+def _choosing(goal: str, looks: Kind, plan: LookPlan | None) -> str:
+    """The line that chooses from the same files what to rate next, for looks as they are."""
     values = {**this_call().values, "goal": goal, "looks": None}
+    if goal == "compare" and looks != "one":
+        values["looks"] = ",".join(map(str, plan.at)) if plan else looks
     return Call("next", parameters_of(function_of("next")), values).said()
 
 
@@ -193,9 +198,14 @@ compare_certificate = returning(VerifiedResult, NAMES)(compare)
 def _check_choices(of_ratings: Mapping[str, object]) -> None:
     """Raises UsageError for parameters of ratings that were given with choices of people."""
     for name, value in of_ratings.items():
+        other = ""
+        if name == "of":
+            other = (
+                f", whose looks are not planned: {called('looks', 'any')} holds at each"
+            )
         if value is not None:
             raise UsageError(
-                f"{called(name)} is about ratings, and these are choices of people"
+                f"{called(name)} is about ratings, and these are choices of people{other}"
             )
 
 

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from refless.commands.populations import Looks
 from refless.data.choices import SCALE, Choices
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
@@ -28,6 +29,7 @@ class Rate:
         rate: in [0, 1]; interval: 95 %; p: of 0.5.
         error, freedom, centre: its standard error, and of the interval the degrees of freedom and
             the middle, which few choices draw towards one half.
+        wide: by what the interval is wider than that of one look.
         choices: behind it; clusters: what they belong to, which is drawn as a whole.
     """
 
@@ -37,6 +39,7 @@ class Rate:
     error: float
     freedom: float
     centre: float
+    wide: float = 1.0
     choices: int
     clusters: int
 
@@ -49,7 +52,13 @@ class Rate:
             freedom=self.freedom,
             centre=self.centre,
             bounds=VERDICTS,
+            wide=self.wide,
         )
+
+    @property
+    def at_one_look(self) -> Interval:
+        """The interval for one look, whatever the other one holds for."""
+        return replace(self.answer, wide=1.0).interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +79,15 @@ class Wins:
     shown: bool
 
 
-def wins(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> tuple[Wins, ...]:
+def wins(
+    pool: RatedPool, choices: Choices, systems: Sequence[str], looks: Looks = "one"
+) -> tuple[Wins, ...]:
     """Every two of the systems that people chose between.
 
     Args:
         pool: the texts, with systems; choices: between them.
         systems: the old one first; the second of two is the later one.
+        looks: at which intervals and p-values are to hold, one or any.
     """
     group = np.zeros(len(pool), dtype=np.int64)
     group[choices.first] = group[choices.second] = choices.groups
@@ -92,7 +104,7 @@ def wins(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> tuple[Win
         votes = np.array(votes_of[first, second], dtype=np.int64)
         if len(votes):
             won = pool.ratings.values[votes]
-            by_item = rate(won, group[pool.ratings.text[votes]])
+            by_item = rate(won, group[pool.ratings.text[votes]], looks)
             ties = int((won == 0.5).sum())
             pair = Wins(
                 first=first,
@@ -110,13 +122,17 @@ def wins(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> tuple[Win
     )
 
 
-def rate(won: FloatArray, clusters: IntArray) -> Rate:
+def rate(won: FloatArray, clusters: IntArray, looks: Looks = "one") -> Rate:
     """Mean of outcomes with its interval; undefined with fewer than two clusters.
 
     Args:
         won: [n] 1, 0.5 or 0; clusters: [n] what was drawn as a whole.
+        looks: at which the interval is to hold, one or any.
     """
     answer = mean_of(won, clusters, scale=SCALE)
+    drawn = len(np.unique(clusters))
+    if looks == "any":
+        answer = answer.at_any_look(drawn, 0.0)
     return Rate(
         rate=answer.value,
         interval=answer.interval,
@@ -124,6 +140,7 @@ def rate(won: FloatArray, clusters: IntArray) -> Rate:
         error=answer.error,
         freedom=answer.freedom,
         centre=answer.centre,
+        wide=answer.wide,
         choices=len(won),
-        clusters=len(np.unique(clusters)),
+        clusters=drawn,
     )

@@ -27,7 +27,7 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         rests: what the answer rests on.
     """
     if is_older(wins.second, wins.first):
-        wins = _swapped(wins)
+        wins = swapped(wins)
         shares = [1 - share for share in shares]
     names = labels([wins.first, wins.second], NAME)
     second = names[wins.second]
@@ -49,9 +49,8 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
         better = names[wins.first]
         label = f"No, {better} is"
     if wins.shown:
-        ties = wins.ties / wins.by_item.choices
-        lost = percent(min(rate, 1 - rate) - ties / 2)
-        unfit = f"single choices: {lost} go the other way, {percent(ties)} are ties."
+        lost = min(rate, 1 - rate) - wins.ties / wins.by_item.choices / 2
+        unfit = f"single choices: {percent(lost)} go the other way."
     picture = preference_picture(
         (wins.first, wins.second),
         rate,
@@ -74,7 +73,7 @@ def card_of_two(wins: Wins, shares: Sequence[float], rests: str) -> Card:
     )
 
 
-def _swapped(wins: Wins) -> Wins:
+def swapped(wins: Wins) -> Wins:
     """The same with the other system first."""
     rate = wins.by_item
     low, high = rate.interval
@@ -87,7 +86,13 @@ def _swapped(wins: Wins) -> Wins:
 def _answer(wins: Wins, second: str) -> str:
     """The share of choices that the second system wins."""
     low, high = wins.by_item.interval
-    won = f"{second} wins {percent(wins.by_item.rate)} of the choices"
+    rate = wins.by_item.rate
+    won = f"{second} wins {percent(rate)} of the choices"
+    if wins.ties:
+        ties = wins.ties / wins.by_item.choices
+        lost = f"ties {percent(ties)}, loses {percent(1 - rate - ties / 2)}"
+        outcomes = f"{second} wins {percent(rate - ties / 2)}, {lost}"
+        won = f"{outcomes}: {percent(rate)} with ties as half"
     if math.isnan(low):
         return f"Not known: {won}, but one source has no interval."
     if wins.shown:

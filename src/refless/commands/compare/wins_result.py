@@ -17,6 +17,7 @@ from refless.commands.compare.document import (
 )
 from refless.commands.compare.wins import Wins
 from refless.commands.compare.wins_card import card_of_several, card_of_two
+from refless.commands.populations import Looks, holding
 from refless.registry.plural import counted
 from refless.report.charts import Line, Mark, charted
 from refless.report.document import Card, Document, Section, folded
@@ -57,6 +58,7 @@ class WinsResult(Result):
     Attributes:
         wins: of every two systems that people chose between.
         choices, groups, board, shares: as in `WinsRecord`; raters: choices by rater.
+        looks: at which the answer holds, one or any.
         alike: share of two people's choices on one pair that are alike, and what luck gives; None
             if nobody chose what another did.
     """
@@ -67,6 +69,7 @@ class WinsResult(Result):
     groups: int
     board: Board | None = None
     shares: tuple[float, ...] = ()
+    looks: Looks = "one"
     alike: tuple[float, float] | None = None
     raters: Mapping[str, int] = field(default_factory=dict)
 
@@ -97,7 +100,8 @@ class WinsResult(Result):
 
     def _shown(self) -> Document:
         card = self.card()
-        note = f"{self._sources} are drawn as a whole. Ties count half."
+        drawn = f"{self._sources} are drawn as a whole. Ties count half."
+        note = f"{drawn} The answer holds {holding(self.looks)}."
         return Document(
             title=card.topic,
             cards=(card,),

@@ -126,7 +126,7 @@ def gate(
             looks=looks,
         )
     elif _are_choices(inputs):
-        compared = compared_choices(inputs.pool, systems)
+        compared = compared_choices(inputs.pool, systems, looks=looks)
     else:
         note_scale(inputs.pool)
         compared = compared_ratings(

@@ -32,7 +32,8 @@ def check_race(goal: str | None, looks: int | None) -> None:
     """Raises UsageError for looks without a race, or a race without looks."""
     if looks is not None and goal != "best":
         raise UsageError(
-            f"{called('looks')} goes with {called('plan')}, or with {called('goal', 'best')}"
+            f"{called('looks')} goes with {called('plan')}, or with {called('goal', 'best')} or "
+            "compare"
         )
     if looks is not None and looks < 1:
         raise UsageError(f"{called('looks')} must be 1 or more, got {looks}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from refless.commands.next.active_learning import Choice, Step
 from refless.evaluation.further import needed_if_steady
+from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, standing_said
 from refless.registry.dialect import called
 from refless.registry.plural import counted
@@ -61,6 +62,8 @@ def _state(choice: Choice) -> tuple[State, str]:
         return ("yes", f"Yes, {left[0]}") if len(left) == 1 else ("open", OPEN)
     if choice.way == "telling":
         return "yes", "Yes"
+    if choice.pair is not None and choice.pair.look is not None:
+        return ("yes", "Yes") if choice.pair.shown else ("open", OPEN)
     if not choice.curve:
         return "open", OPEN
     step = _step(choice, choice.n)
@@ -88,6 +91,9 @@ def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
     rate = f"Rate these {counted(choice.n, UNITS[choice.goal])}"
     if choice.way == "telling":
         return f"{rate}: they should teach the estimates most."
+    if choice.pair is not None and choice.pair.look is not None:
+        done = f"{choice.already + choice.n:,} of {counted(choice.pair.look.planned, 'item')}"
+        return f"{rate}: then {done} that are planned have their ratings."
     step = _step(choice, choice.n)
     if step is None:
         why = "their errors are unknown" if rated else NOTHING_RATED
@@ -130,6 +136,8 @@ def _rests(choice: Choice) -> str:
 
 def _further(choice: Choice) -> str:
     """The ratings that settle the question, in a sentence; "" if none are forecast."""
+    if choice.pair is not None and choice.pair.look is not None:
+        return further_of(choice.pair, these=False).said
     if not choice.curve:
         return ""
     if choice.pair is not None and choice.pair.shown:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from refless.commands.compare.looks import Planned, items_at, looks_of
+from refless.commands.populations import Looks
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -34,6 +36,43 @@ class LookStep:
     spent: float
     boundary: float
     ended: float
+
+
+def number_of_looks(looks: Planned | None) -> int | None:
+    """The number of looks of a plan or a race; UsageError for other kinds of looks."""
+    if looks is None:
+        return None
+    if not str(looks).strip().isdecimal():
+        raise UsageError(
+            f"{called('looks')} must be a number here, got {looks}; items at each look go with "
+            f"{called('goal', 'compare')}"
+        )
+    return int(str(looks))
+
+
+def planned_ahead(
+    looks: Planned | None, *, these_items: bool
+) -> tuple[Looks, LookPlan | None]:
+    """The kind of looks at a comparison that is to come, and their plan if there is one."""
+    if looks in (None, "any"):
+        return looks_of(looks or "one", None, these_items=these_items)
+    numbers = items_at(looks)
+    if len(numbers) < 2:
+        raise UsageError(
+            f"{called('looks')} must be the items at each look with {called('goal', 'compare')}, "
+            f"such as 20,40,60; got {looks}"
+        )
+    return looks_of(numbers, numbers[-1], these_items=these_items)
+
+
+def to_next_look(plan: LookPlan, rated: int) -> int:
+    """Items up to the next look of a plan; UsageError after the last."""
+    ahead = [at - rated for at in plan.at if at > rated]
+    if not ahead:
+        raise UsageError(
+            f"{called('looks')}: {counted(rated, 'item')} are rated, so the plan is at its end"
+        )
+    return ahead[0]
 
 
 def check_looks(looks: int | None, n: int | None) -> None:

@@ -1,22 +1,15 @@
 """next: which outputs to have rated, and what the ratings should bring."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-import numpy as np
-
+from refless.commands import function_of
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import (
-    Inputs,
-    counting,
-    inputs_of,
-    looks_drawn,
-    read_rated,
-)
 from refless.commands.compare.ratings import pair_of
+from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import USUAL as RACE_LOOKS
@@ -27,6 +20,8 @@ from refless.commands.next.best import (
     race_of,
     to_rate,
 )
+from refless.commands.next.inputs import PAIRED, ChoiceInputs, read_choice
+from refless.commands.next.looks import number_of_looks, planned_ahead, to_next_look
 from refless.commands.next.plan import (
     OF_PLANS,
     PlanResult,
@@ -70,32 +65,24 @@ from refless.commands.parameters import (
     this_call,
     words_of,
 )
+from refless.commands.populations import Looks
 from refless.commands.rows import (
     ScoredRows,
-    check_standard_input,
-    note_missing,
     rated_of,
-    tell,
-    told_pool,
 )
 from refless.commands.warnings import note, silenced
-from refless.data.design import Design
-from refless.data.records import Outputs, RatedPool, numbered
-from refless.data.tables.partly_rated import read_partly
+from refless.data.records import Outputs, numbered
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
-from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called, flags_spoken, saving
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.group_sequential import LookPlan
 
-FORETOLD = "The forecast is made as if they were."
 USUAL = 50  # outputs, or items
-PAIRED = ("compare", "best")  # goals that pair answers to one item
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
@@ -115,7 +102,10 @@ def next(  # noqa: A001 - the command's name
     within: float | None = None,
     difference: Annotated[float | None, About(above=0)] = None,
     sd: Annotated[float | None, About(above=0)] = None,
-    looks: int | None = None,
+    looks: Annotated[
+        Literal["any"] | int | Sequence[int] | None,
+        About(metavar="NUMBER|any", kind=str),
+    ] = None,
     base_rate: Annotated[float, About(above=0, below=1)] = 0.8,
     minutes_per_rating: Annotated[float, About(above=0)] = 0.5,
     these_items: TheseItems = False,
@@ -152,7 +142,7 @@ def next(  # noqa: A001 - the command's name
             rating of these outputs; compare: how far two systems differ; best: which of several
             systems is the best, where those shown to be worse are dropped.
         n: Outputs to have rated; with `goal='compare'` or `goal='best'` items, all answers of each.
-            Without it: 50, or with best up to the next look.
+            Without it: 50, or up to the next look.
         system: With `goal='compare'`: the two systems, where there are more. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
@@ -161,7 +151,8 @@ def next(  # noqa: A001 - the command's name
         sd: With `plan` and `scale`: expected standard deviation of ratings, in the raters' units.
             Without it, and without rated rows: 33 % of the scale.
         looks: Looks that are planned while ratings arrive: with `plan` at a difference, with
-            `goal='best'` at all systems. Without it: none, or 10 with best.
+            `goal='best'` at all systems. Without it: none, or 10 with best. With
+            `goal='compare'` items at each, the last one too (20,40,60): `n` is up to the next one.
         base_rate: With `plan`: expected share of passes.
         minutes_per_rating: With `plan`: how long a rating takes.
         blind: Leave the system out of the file for raters.
@@ -187,24 +178,28 @@ def next(  # noqa: A001 - the command's name
             minutes=minutes_per_rating,
             spread=sd,
             scale=rows.to_reading().scale,
-            looks=looks,
+            looks=number_of_looks(looks),
         )
         return _plan(study, outputs, rows, seed)
     check_asked(NextResult, "which outputs to have rated")
     count = USUAL if n is None else n
     _check(goal, count, within, system)
-    check_race(goal, looks)
+    looked: tuple[Looks, LookPlan | None] = ("one", None)
+    if goal == "compare":
+        looked = planned_ahead(looks, these_items=these_items)
+    number = None if goal == "compare" else number_of_looks(looks)
+    check_race(goal, number)
     if these_items and goal == "learn":
         raise UsageError(
             f"{called('these_items')} goes with {called('goal', 'mean')} or compare"
         )
     learner = chosen(estimator, threads, seed)
-    read = _read(outputs, rated, rows, goal)
+    read = read_choice(outputs, rated, rows, goal)
     fit = None if read.pool is None else fitted(learner, read.pool)
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
     enough = wanted(fit) if within is None else within / size
-    signs: dict[str, int | str] = {}
+    signs: dict[str, Any] = {}
     if goal == "learn":
         choice = learn(fit, read.outputs, count, seed)
     elif goal == "mean":
@@ -212,13 +207,18 @@ def next(  # noqa: A001 - the command's name
         choice = draw(units, count, seed, enough)
     elif goal == "best":
         choice, race_looks = _best(
-            read, learner, looks or RACE_LOOKS, n, seed, these=these_items
+            read, learner, number or RACE_LOOKS, n, seed, these=these_items
         )
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
         systems = systems_named(read.outputs, read.done, system)
-        units, pair = _items(fit, read, systems, size, seed, these=these_items)
+        units, pair = _items(fit, read, systems, size, seed, looked, these=these_items)
+        if n is None and looked[1] is not None:
+            count = to_next_look(looked[1], units.already)
         choice = replace(draw(units, count, seed, enough), pair=pair)
+        if looked[1] is not None:  # widths are those of one look
+            choice = replace(choice, curve=())
+            signs = {"at": looked[1].at, "spending": looked[1].spending}
     _note_choice(choice, read.outputs, fit, count, blind=blind)
     signature = _signature(fit, read.outputs, choice, seed)
     signature = signature.plus(**signs, **read.design.signs)
@@ -232,7 +232,7 @@ def next(  # noqa: A001 - the command's name
         design=read.design.said(noun="output"),
         these_items=these_items,
         writes=_writing(replace(this_call(), name="next").said()),
-        then=_then(outputs, rated, read, goal, partly=partly),
+        then=_then(outputs, rated, read, goal, looked[1], partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
@@ -290,76 +290,8 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Inputs:
-    """Outputs and rated texts that were read.
-
-    Attributes:
-        pool: the rated texts, if any; outputs, done: outputs without and with a rating.
-        design: of all outputs, rated or not.
-        called: names of columns by role, which the file for raters takes over: those of the rated
-            texts, beside which it will stand, before those of the outputs.
-        compared: the same as `compare` has it; None for other goals, or if nothing is rated.
-        chances: of the rated outputs to be drawn, if only those drawn count; else None.
-    """
-
-    pool: RatedPool | None
-    outputs: Outputs
-    done: Outputs
-    design: Design
-    called: Mapping[str, tuple[str, ...]]
-    compared: Inputs | None = None
-    chances: FloatArray | None = None
-
-
-def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
-    """The rated texts, the outputs that nobody has rated, and those that were."""
-    check_standard_input(outputs, rated)
-    reading = replace(rows.to_reading(), beside_rated=rated is not None)
-    read = read_partly(outputs, reading, "" if goal in PAIRED else None)
-    tell(read)
-    note_missing(read.texts)
-    pool = read.pool
-    called = {**read.columns}
-    ratings = None
-    if rated is not None and goal in PAIRED:
-        ratings = read_rated(rated, rows)
-        tell(ratings)
-        pool = ratings.pool
-        called |= {role: names for role, names in ratings.columns.items() if names}
-    elif rated is not None:
-        read_too = told_pool(rated, rows)
-        pool = read_too.pool
-        called |= {role: names for role, names in read_too.columns.items() if names}
-    compared = None
-    chances = None
-    if goal in PAIRED and pool is not None:
-        with silenced():
-            compared = inputs_of(read, ratings)
-        pool = compared.pool
-        looks_drawn(compared, None, FORETOLD)
-    done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place if compared is None else compared.outputs.place] = True
-    if goal == "compare" and compared is not None:
-        compared, chances = counting(compared)
-    if chances is not None:
-        done[:] = False
-        done[[] if compared is None else compared.outputs.place] = True
-    elif rated is not None and pool is not None and read.named:
-        rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
-        pairs = zip(read.texts.ids, read.texts.texts, strict=True)
-        done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
-    if done.all() and goal != "best":
-        remedy = "give outputs that nobody has rated"
-        raise InputError("every output has a rating already", remedy=remedy)
-    new = read.texts.take(np.flatnonzero(~done))
-    old = read.texts.take(np.flatnonzero(done))
-    design = Design.of(read.texts)
-    return _Inputs(pool, new, old, design, called, compared, chances)
-
-
 def _outputs(
-    estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool
+    estimator: Estimator | None, read: ChoiceInputs, seed: int, *, these: bool
 ) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
     outputs = read.outputs
@@ -376,25 +308,35 @@ def _outputs(
 
 def _items(
     estimator: Estimator | None,
-    read: _Inputs,
+    read: ChoiceInputs,
     systems: tuple[str, str],
     size: float,
     seed: int,
+    study: tuple[Looks, LookPlan | None],
     *,
     these: bool,
 ) -> tuple[Units, Pair | None]:
     """Items that both systems answered, and the two by today's ratings, if there are any."""
+    looks, plan = study
     units = items_to_draw(estimator, read.outputs, systems, read.done)
     units = replace(units, these=these)
     if estimator is None or read.compared is None:
         return units, None
     with silenced():  # what it says of the rows was said
-        pair = pair_of(read.compared, estimator.clone(), systems, seed, these=these)
+        pair = pair_of(
+            read.compared,
+            estimator.clone(),
+            systems,
+            seed,
+            these=these,
+            looks=looks,
+            plan=plan,
+        )
     return beside_pair(units, pair, size), pair
 
 
 def _best(
-    read: _Inputs,
+    read: ChoiceInputs,
     estimator: Estimator,
     looks: int,
     n: int | None,
@@ -459,7 +401,13 @@ def _columns(
 
 
 def _then(
-    outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool
+    outputs: Rows,
+    rated: Rows,
+    read: ChoiceInputs,
+    goal: str | None,
+    looks: LookPlan | None,
+    *,
+    partly: bool,
 ) -> str:
     """The line that reads the ratings."""
     several = len({*read.outputs.systems}) > 1
@@ -476,7 +424,11 @@ def _then(
         changes |= {"outputs": together, "rated": None}
     if goal == "compare" and len(read.done):  # today's ratings may have been looked at
         changes["looks"] = "any"
-    return replace(this_call(), name="compare" if compares else "score").said(**changes)
+    call = replace(this_call(), name="compare" if compares else "score")
+    if looks is not None:  # which have an end there
+        call = replace(call, parameters=parameters_of(function_of("compare")))
+        changes |= {"looks": this_call().values["looks"], "of": looks.planned}
+    return call.said(**changes)
 
 
 def _signature(

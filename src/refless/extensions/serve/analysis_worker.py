@@ -20,6 +20,7 @@ from refless.commands.compare.certificate import (
     study_of,
 )
 from refless.commands.compare.claims import Claim, always, always_of_rate
+from refless.commands.compare.document import newer_second
 from refless.commands.compare.run import compare, compare_choices
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
@@ -40,7 +41,7 @@ from refless.extensions.serve.exports import (
     snapshot,
 )
 from refless.extensions.serve.job import Job, Rows, job_of
-from refless.extensions.serve.planned import Round, looks_due, next_due
+from refless.extensions.serve.planned import Round, items_answered, looks_due, next_due
 from refless.registry.arrays import codes
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
@@ -83,17 +84,16 @@ def _held_out(job: Job, result: Look) -> None:
     result["spearman"], result["spearman_interval"] = measured("spearman", agreement)
     agreed = rater_agreement(_pool(job, job.first))
     alpha = agreed.alpha_ordinal
-    result["alpha"] = alpha.value
-    result["alpha_interval"] = alpha.interval
     low, high = alpha.interval
-    if not math.isnan(alpha.value):
-        about = (
-            f"alpha {alpha.value:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
-        )
+    about = "not known yet"
+    if agreed.n > 1 and not math.isnan(alpha.value):
+        result["alpha"] = alpha.value
+        result["alpha_interval"] = alpha.interval
+        about = f"Krippendorff's alpha {alpha.value:.2f} (ordinal)"
+        about += "" if math.isnan(low) else f", 95 % interval [{low:.2f}, {high:.2f}]"
+    if agreed.n:
         of = f"{counted(agreed.n_annotators, 'rater')}, {counted(agreed.n, 'text')} rated twice"
-        result["said"].append(
-            f"Agreement of raters: Krippendorff's {about} ({of} or more often)."
-        )
+        result["said"].append(f"Agreement of raters: {about} ({of} or more often).")
 
 
 def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
@@ -128,7 +128,7 @@ def _compared(job: Job, result: Look) -> None:
     if len(systems) < 2 or None in systems or not job.audit:
         return
     compared = _by_command(job)
-    pairs = compared.comparison.pairs
+    pairs = [*map(newer_second, compared.comparison.pairs)]
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
         answer = replace(couple.difference, wide=1.0)
@@ -138,7 +138,8 @@ def _compared(job: Job, result: Look) -> None:
         today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         ends = always(couple, len(pairs), reach)
-        result["said"].append(_settled(couple, ends, missing, job))
+        ahead = _ahead(missing, today, job)
+        result["said"].append(_settled(couple, ends, ahead))
     _concluded(job, result, compared)
 
 
@@ -180,9 +181,12 @@ def _planned(job: Job, result: Look) -> None:
     result["needed"] = max(ahead - rated, 1) * len(job.systems)
     if not taken.looks:
         items = counted(rated, "rated item")
-        result["said"].append(
-            f"The first look at the systems is at {ahead}; there are {items} by now."
-        )
+        first = f"The first look at the systems is at {ahead}; there are {items} by now"
+        if job.careless:
+            every = items_answered(job.ratings, job.systems)
+            careless = ", ".join(sorted(job.careless))
+            first += f", {every} with those of raters who may be careless ({careless})"
+        result["said"].append(f"{first}.")
 
 
 def _taken(job: Job, result: Look) -> Round:
@@ -204,12 +208,12 @@ def _taken(job: Job, result: Look) -> Round:
     )
     rows = [
         _row(pair, pair.difference.value, pair.difference.interval)
-        for pair in compared.comparison.pairs
+        for pair in map(newer_second, compared.comparison.pairs)
     ]
     taken = Round(
         looks=(*job.taken.looks, look),
         systems=tuple(rows),
-        said=claim.lines,
+        said=claim.lines if job.race else (claim.said, *claim.lines),
         command=said_of(compared, job),
     )
     last = job.exhausted or rated >= job.due[-1]
@@ -271,22 +275,29 @@ def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     return job.arguments.compared(Path(job.folder), function)
 
 
-def _settled(pair: Any, always: Interval, missing: int | None, job: Job) -> str:  # noqa: ANN401
-    """Whether enough is rated, or how much more it takes; true however often one looks."""
+def _settled(pair: Any, always: Interval, ahead: str) -> str:  # noqa: ANN401 - of either question
+    """Whether enough is rated, or what lies ahead; true however often one looks."""
     low, high = always
     first = pair.first
     second = pair.second
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
+    return f"{first} and {second}: {ahead}"
+
+
+def _ahead(missing: int | None, today: Today | None, job: Job) -> str:
+    """The further items that should settle a difference, or why ratings of these may not."""
+    if missing is None and today is not None and today.progress.missing <= 0:
+        return "all items are rated, and it is not settled: that takes other items."
     if missing is None:
-        return f"{first} and {second}: rating all items may not settle it."
+        return "rating all items may not settle it."
     items = counted(missing, "more rated item")
     time = ""
     if job.answers:
         seconds = median(answer.seconds for answer in job.answers)
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
-    return f"{first} and {second}: about {items}{time} should settle it, four times out of five."
+    return f"about {items}{time} should settle it, four times out of five."
 
 
 def more_to_settle(
@@ -342,7 +353,7 @@ def _preferred(job: Job, result: Look) -> None:
     for win in compared.wins:
         rate = win.by_item
         ends = always_of_rate(rate, questions)
-        row = _row(win, rate.rate, rate.interval)
+        row = _row(win, rate.rate, rate.at_one_look)
         result["systems"].append(row | {"always": ends})
         n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
@@ -350,7 +361,7 @@ def _preferred(job: Job, result: Look) -> None:
         missing = more_to_settle(rate.rate - 0.5, today, questions)
         low, high = ends
         beyond = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win, beyond, missing, job))
+        result["said"].append(_settled(win, beyond, _ahead(missing, today, job)))
     _concluded(job, result, compared)
 
 

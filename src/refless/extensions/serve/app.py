@@ -76,7 +76,9 @@ def rating_app(
                 watching.cancel()
                 await asyncio.wait([watching])
 
-    return application([*pages.routes(), *api.routes()], lifespan, ended=live.end)
+    app = application([*pages.routes(), *api.routes()], lifespan, ended=live.end)
+    app.state.live = live
+    return app
 
 
 def serving_app(estimator: Estimator, token: str) -> Starlette:
@@ -180,16 +182,24 @@ def run_rating(result: RateResult) -> None:
                 token=token,
                 model=model,
             )
-            serve(app, result.where, [*links(store, result), *lines], _kept(result))
+            serve(
+                app,
+                result.where,
+                [*links(store, result), *lines],
+                lambda: _kept(result, app.state.live.commands),
+            )
     finally:
         store.close()
 
 
-def _kept(result: RateResult) -> str:
+def _kept(result: RateResult, commands: list[str]) -> str:
     """The place of the ratings, and the command that reads them, for the end."""
+    reader = f"ratings.jsonl is read by: {readers_of(result.task)[0]}"
+    if commands and result.task.project.looks:
+        reader = f"everything.zip has the files of: {commands[0]}"
     return (
         f"Ratings are kept in {result.where.place}; the same command serves them again. "
-        f"Your page's ratings.jsonl is read by: {readers_of(result.task)[0]}"
+        f"Your page's {reader}"
     )
 
 
@@ -313,7 +323,9 @@ def configured(app: Starlette, where: Where) -> uvicorn.Config:
     )  # fmt: skip
 
 
-def serve(app: Starlette, where: Where, lines: list[str], last: str = "") -> None:
+def serve(
+    app: Starlette, where: Where, lines: list[str], last: Callable[[], str] = str
+) -> None:
     """Runs until it is interrupted; requests that are under way are finished, then says `last`."""
     bound = _bound(where)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
@@ -323,5 +335,6 @@ def serve(app: Starlette, where: Where, lines: list[str], last: str = "") -> Non
     gc.freeze()  # what is there now stays, so that no search for garbage goes through it
     with suppress(KeyboardInterrupt):
         Server(configured(app, where)).run(sockets=[bound])
-    if last:
-        say(last)
+    line = last()
+    if line:
+        say(line)

@@ -189,9 +189,10 @@ class Assignment:
         if repeatable:
             return self._pick_of(rng.choice(repeatable), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
+        shares = rng.random() * self.left(rater) < self._unshared(rater)
         for stream in streams:
             places = self._audit() if stream == AUDIT else self.active
-            free = [*self._free(places, states, rater, now)]
+            free = [*self._free(places, states, rater, now, to_share=shares)]
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
@@ -211,11 +212,15 @@ class Assignment:
         if rater == self.decider:
             return len(self.disputed)
         raters = max(1, len(self._states_of))
-        common = self._shared_asked - self._common.get(rater, 0)
+        common = self._unshared(rater)
         states = self.states(rater)
         limit = self.task.project.most_items or len(self.sizes)
         unanswered = max(0, limit - states[DONE] - states[SKIPPED])
         return min(common + -(-self._missing // raters), unanswered)
+
+    def _unshared(self, rater: int) -> int:
+        """Items for every rater that this one has not answered."""
+        return self._shared_asked - self._common.get(rater, 0)
 
     def _lacks(self, item: int) -> int:
         if item in self._unasked:
@@ -238,16 +243,13 @@ class Assignment:
         rater: int,
         now: float,
         *,
-        to_share: bool = False,
+        to_share: bool,
     ) -> Iterator[int]:
         """The first places that this rater may be shown, as many as the window holds.
 
         At most one has no answer yet, the last: so the sample has no gaps, and orders differ.
-        Shared items that have their ratings are spread over what a rater is shown, unless
-        `to_share`.
+        Shared items that have their ratings are among them if `to_share`.
         """
-        seen = sum(item < self.shared and not turn for item, turn in states)
-        to_share |= seen < self.task.overlap * (len(states) + 1)
         count = 0
         for item in places:
             if (item, 0) in states or item in self._unasked:

@@ -1,12 +1,13 @@
 """Ratings as files at any moment: pseudonyms of raters, never their names."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
 from itertools import chain
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -32,6 +33,7 @@ from refless.report.export import as_csv, as_jsonl
 Row = dict[str, Any]
 Export = Callable[[Connection], str | bytes]
 OUTPUTS = "outputs.jsonl"
+EVERYTHING = "everything.zip"
 BEFORE = "before.jsonl"
 COMPARED = "compared.jsonl"
 CERTIFIED = "certified.jsonl"  # the ratings on which a certificate rests
@@ -335,13 +337,15 @@ def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
     return f"{who}: {content}"
 
 
-def _everything(db: Connection) -> bytes:
-    """All other files in one."""
+def everything(db: Connection, paths: Mapping[str, Path] | None = None) -> bytes:
+    """All other files in one, and those at further paths."""
     packed = BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as file:
         for name, export in EXPORTS.items():
-            if export is not _everything:
+            if export is not everything:
                 file.writestr(name, export(db))
+        for name, path in (paths or {}).items():
+            file.write(path, name)
     return packed.getvalue()
 
 
@@ -353,5 +357,5 @@ EXPORTS: dict[str, Export] = {
     "first.jsonl": _ratings(as_jsonl, first=True),
     "items.csv": lambda db: as_csv(items_of(db), safe=True),
     "events.jsonl": _events,
-    "everything.zip": _everything,
+    EVERYTHING: everything,
 }

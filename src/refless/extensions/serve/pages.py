@@ -29,7 +29,7 @@ from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.acts import OWNER, RATER, Event, Rater
 from refless.extensions.serve.dashboard import BREATH, Live, Look, until
 from refless.extensions.serve.database import AWAY
-from refless.extensions.serve.exports import EXPORTS, items_of
+from refless.extensions.serve.exports import EVERYTHING, EXPORTS, everything, items_of
 from refless.extensions.serve.project import dressed, html_of
 from refless.extensions.serve.store import Store
 from refless.report.templates import rendered
@@ -327,7 +327,10 @@ class Pages:
             file = self.live.files[name]
             content: str | bytes = await run_in_threadpool(file.read_bytes)
         elif name in EXPORTS:
-            content = await run_in_threadpool(self.store.database.read, EXPORTS[name])
+            make = EXPORTS[name]
+            if name == EVERYTHING:
+                make = partial(everything, paths=self.live.files)
+            content = await run_in_threadpool(self.store.database.read, make)
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}

@@ -113,7 +113,9 @@ class RateResult(Result):
         """The text in the terminal before the links."""
         items = counted(len(self.items), "item")
         low, high = self.task.scale_of(self.task.dimensions[0])
-        verdict = f"{items} to rate, from {low:g} to {high:g}."
+        verdict = (
+            f"{counted(len(self.items), 'output')} to rate, from {low:g} to {high:g}."
+        )
         if self.task.ask != "rating":
             verdict = f"{items} to compare, {counted(len(self.items[0]), 'text')} each."
         lines = [f"Ratings are kept in {self.where.place}."]
