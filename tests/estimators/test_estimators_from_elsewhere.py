@@ -148,7 +148,9 @@ def test_a_wrong_answer_is_refused(how: str) -> None:
 def test_the_raters_units_are_refused() -> None:
     """An estimate of 4.6 would count as the highest rating; a regression may overshoot a little."""
     mine = estimator_of(Misbehaving(lambda n: np.full(n, 4.6)))
-    with bad_usage(r"Misbehaving\) estimates 4.6, .* predict must answer on that scale"):
+    with bad_usage(
+        r"Misbehaving\) estimates 4.6, .* predict must answer on that scale"
+    ):
         mine.fit(POOL).predict(["a text"])
     over = estimator_of(Misbehaving(lambda n: np.full(n, 1.2))).fit(POOL)
     assert over.predict(["a text"]).tolist() == [1.0]

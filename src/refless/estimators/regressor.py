@@ -36,7 +36,9 @@ from refless.registry.spec import About
 from refless.registry.version import __version__
 
 FOLDS = 5
-OVERSHOT = 0.5  # of the scale: a regression may miss its ends, other units lie farther off
+OVERSHOT = (
+    0.5  # of the scale: a regression may miss its ends, other units lie farther off
+)
 
 
 @dataclass(frozen=True)
