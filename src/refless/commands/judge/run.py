@@ -199,6 +199,7 @@ def judge(
             check_asked(JudgedResult, CHOICES)
             of_ratings = {**of_scores, "before": before, "require": require}
             _check_unanswered(of_ratings, f"of {CHOICES}")
+            _check_text_metrics(chosen)
             scores = scores_of(read, chosen, lower)
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
@@ -375,6 +376,16 @@ def _check_several_ratings(read: ScoredRead) -> None:
         parts = "; ".join([needed, *read.notes]).split("; ")
         parts.sort(key=lambda part: not part.startswith(called("score_column")))
         raise UsageError("; ".join(parts))
+
+
+def _check_text_metrics(chosen: Mapping[str, Metric]) -> None:
+    """Raises UsageError for a metric that needs references, which are not read of choices."""
+    needing = [name for name, metric in chosen.items() if metric.needs]
+    if needing:
+        raise UsageError(
+            f"{called('metrics', needing[0])} needs references, which are not read of {CHOICES}: "
+            "there it takes a metric of the text alone, or rows of single texts"
+        )
 
 
 def _check_unanswered(parameters: Mapping[str, object], of_rows: str) -> None:
