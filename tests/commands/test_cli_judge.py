@@ -78,7 +78,12 @@ def test_metrics_have_an_answer_of_their_own(rated: Path) -> None:
     beside = run_well("judge", *words, "--score-column", "bad").line
     assert "metrics On these 48 texts" in beside
     assert "bleu 48 " in beside
-    assert "Do now: " in run_well("judge", *words).out
+    estimated = run_well("judge", *words, "--estimator", "bleu-neighbors").line
+    assert "Do now: " in estimated
+    assert "BLEU Neighbors " in estimated
+    good = run_well("judge", *words, "--score-column", "good").line
+    assert "if metrics On these 48 texts good agrees best" in good
+    assert "metrics: good is the nearest of these; its own answer" in good
 
 
 def test_lower_is_better(rated: Path) -> None:

@@ -145,6 +145,17 @@ def test_a_wrong_answer_is_refused(how: str) -> None:
         mine.fit(POOL).predict([*POOL.texts[:7]])
 
 
+def test_the_raters_units_are_refused() -> None:
+    """An estimate of 4.6 would count as the highest rating; a regression may overshoot a little."""
+    mine = estimator_of(Misbehaving(lambda n: np.full(n, 4.6)))
+    with bad_usage(
+        r"Misbehaving\) estimates 4.6, .* predict must answer on that scale"
+    ):
+        mine.fit(POOL).predict(["a text"])
+    over = estimator_of(Misbehaving(lambda n: np.full(n, 1.2))).fit(POOL)
+    assert over.predict(["a text"]).tolist() == [1.0]
+
+
 def test_nan_abstains() -> None:
     """A text without an estimate is no fault."""
     mine = estimator_of(Misbehaving(lambda n: np.full(n, np.nan)))

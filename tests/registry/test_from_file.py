@@ -124,6 +124,44 @@ def test_own_metrics(folder: Path) -> None:
     assert scores == [2.0, 0.5, 2.0]
     with bad_usage("of the text alone has one parameter"):
         refless.metric("rated.jsonl", metrics="mine.py:overlap")
+    with bad_usage("'a b c'\\) of output '1': KeyError: 'missing'; it must return"):
+        refless.metric("outputs.jsonl", metrics="mine.py:broken")
+    votes = [{"prompt": "p", "chosen": "a b", "rejected": "c", "references": ["a"]}] * 2
+    with bad_usage("needs references, which are not read of choices"):
+        refless.judge_choices(votes, metrics="mine.py:overlap")
+
+
+def test_own_estimators_are_not_saved(folder: Path) -> None:
+    """A folder of outputs needs a saved one: the message leads on, not to `fit` and back."""
+    rated = ("--rated", "rated.jsonl", "--scale", 1, 5)
+    ran = run("score", ".", *rated, "--estimator", "mine.py:Mean", "-o", "out/")
+    assert ran.refuses(
+        "cannot be saved, and a folder needs a saved one: name the files"
+    )
+
+
+class Given:
+    """An estimator in Python."""
+
+    def __init__(self, share: float = 1.0) -> None:
+        self.share = share
+
+    def fit(self, texts: list[str], ratings: list[float]) -> None:
+        """Learns nothing."""
+
+    def predict(self, texts: list[str]) -> list[float]:
+        """The same for all."""
+        return [self.share / 2] * len(texts)
+
+
+def test_an_instance_is_said_again_and_a_class_is_none(folder: Path) -> None:
+    """The line to go on with makes the instance; no address is in it."""
+    found = refless.score(
+        "outputs.jsonl", "rated.jsonl", scale=(1, 5), estimator=Given(0.8)
+    )
+    assert "estimator=Given(share=0.8)" in str(found)
+    with bad_usage("Given is a class: give an instance of it, Given()"):
+        refless.score("outputs.jsonl", "rated.jsonl", scale=(1, 5), estimator=Given)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +189,7 @@ def test_estimators_that_cannot_be(folder: Path, spec: str, message: str) -> Non
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("mine.py:broken", "mine.py, line 40: broken('a b c') KeyError: 'missing'"),
+        ("mine.py:broken", "mine.py, line 40: broken('a b c') of output '1': K"),
         ("mine.py:FILE", "has no 'FILE'"),
         ("mine.py:words:x=1", "words:x=1 is no function"),
     ],

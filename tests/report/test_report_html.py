@@ -15,7 +15,11 @@ import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run_well
 from refless.commands.judge.metrics_compared import Agreeing, Level
-from refless.commands.judge.metrics_shown import nearest_to_people
+from refless.commands.judge.metrics_shown import (
+    card_of_metrics,
+    figure_of,
+    nearest_to_people,
+)
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors
@@ -327,6 +331,12 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
             "On the 48 of these 50 texts that it scored A agrees",
         ),
         ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
+        ((("A", 0.05, 0.01),), ("A",), "A hardly agrees with people: Spearman 0.05"),
+        (
+            (("A", 0.08, 0.05), ("B", 0, -1)),
+            ("A", "B"),
+            "A hardly agrees with people, Spearman 0.08",
+        ),
     ],
 )
 def test_nearest_to_people(
@@ -339,6 +349,12 @@ def test_nearest_to_people(
     chosen = of_best(metrics[0][1], found[0].spearman_interval, len(found), 50)
     level = Level(name="segment", n=50, metrics=found, best=best, best_interval=chosen)
     assert words in nearest_to_people(level)
+    if "hardly" in words:
+        low = replace(found[0], accuracy_interval=(0.2, 0.4), tie_accuracy=0.3)
+        level = replace(level, metrics=(low, *found[1:]))
+        assert "(0.300) than guessing would (0.500)" in nearest_to_people(level)
+        card = card_of_metrics(level, "", figure_of(level, "texts"))
+        assert (card.state, card.label) == ("no", "No")
 
 
 def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ class Call:
                 continue
             if parameter.about.argument:
                 words.append(_in_python(value))
+            elif hasattr(value, "fit"):
+                words.append(f"{parameter.name}={_constructed(value)}")
             elif parameter.kind == list[str]:
                 words.append(f"{parameter.name}={_in_python(value)}")
             else:
@@ -121,6 +123,17 @@ def _in_python(value: Any) -> str:
     if words == FROM_ELSEWHERE:
         return "rows"
     return repr(words[0] if len(words) == 1 else words)
+
+
+def _constructed(value: Any) -> str:
+    """An object as it prints itself, or `Mine(k=10)` if that would be its address."""
+    kind: Any = type(value)
+    if kind.__repr__ is not object.__repr__:
+        return repr(value)
+    held = getattr(value, "__dict__", {})
+    names = [name for name in inspect.signature(kind).parameters if name in held]
+    given = ", ".join(f"{name}={held[name]!r}" for name in names)
+    return f"{kind.__name__}({given})"
 
 
 def _text(value: Any) -> str:

@@ -8,6 +8,7 @@ from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
 from refless.registry.arrays import IntArray
+from refless.registry.errors import UsageError
 from refless.registry.offered import Registry, check_class
 from refless.registry.spec import made
 
@@ -28,8 +29,11 @@ def estimator_of(estimator: Any) -> Estimator:  # noqa: ANN401 - what fits and p
     of scikit-learn, becomes a `Regressor`.
 
     Raises:
-        UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
+        UsageError: an unknown estimator or parameter, a value that cannot be honoured, a class.
     """
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise UsageError(f"{name} is a class: give an instance of it, {name}()")
     if isinstance(estimator, str | Estimator):
         return cast("Estimator", made(estimator, ESTIMATORS, "estimator"))
     return Regressor(model=estimator)

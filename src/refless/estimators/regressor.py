@@ -36,6 +36,9 @@ from refless.registry.spec import About
 from refless.registry.version import __version__
 
 FOLDS = 5
+OVERSHOT = (
+    0.5  # of the scale: a regression may miss its ends, other units lie farther off
+)
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,10 @@ class PointEstimator(Estimator):
         """[n] estimates by what `_model` gave; they are checked by `_predicted`."""
 
     def _predicted(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
-        """[n] the same, checked: numbers, none of them infinite; NaN abstains.
+        """[n] the same, checked: numbers on the scale from 0 to 1; NaN abstains.
 
         Raises:
-            UsageError: another answer; it names the class.
+            UsageError: another answer, or one in other units; it names the class.
         """
         values = np.asarray(self._values(model, outputs))
         shape = (len(outputs),)
@@ -78,7 +81,18 @@ class PointEstimator(Estimator):
                 f"{type(self).__name__} ({self.title}) gives {kind} of shape {values.shape}; it "
                 f"must give one finite number for each text, or NaN, in an array of shape {shape}"
             )
+        self._check_units(values)
         return np.asarray(values, dtype=np.float64)
+
+    def _check_units(self, values: FloatArray) -> None:
+        """Raises UsageError for a value so far outside 0 to 1 that its units must be others."""
+        outside = values[(values < -OVERSHOT) | (values > 1 + OVERSHOT)]
+        if len(outside):
+            raise UsageError(
+                f"{type(self).__name__} ({self.title}) estimates {outside[0]:.4g}, far outside 0 "
+                "to 1; fit gets ratings from 0, the lowest, to 1, the highest: predict must answer "
+                "on that scale, not in the raters' units"
+            )
 
     def _learn(self, pool: RatedPool) -> LearnedTexts:
         rated = self.drawn(pool)

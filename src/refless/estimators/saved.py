@@ -102,7 +102,7 @@ def check_known(estimator: Estimator) -> None:
     if type(estimator) not in {*ESTIMATORS.values()}:
         raise UsageError(
             f"{estimator.title} cannot be saved: no entry point of refless.estimators names it; "
-            "'refless score' estimates with it, if it is given the rated texts"
+            "'refless score' estimates with it, if it is given the rated texts and files of outputs"
         )
 
 

@@ -77,25 +77,26 @@ class FunctionMetric:
                 f"{self.name} reads references, and the outputs have none; a function of the text "
                 "alone has one parameter"
             )
-        columns: list[Sequence[object]] = [outputs.texts]
+        columns: list[Sequence[object]] = [outputs.ids, outputs.texts]
         columns += [outputs.references] if self.needs else []
         values = [self._value(*row) for row in zip(*columns, strict=True)]
         return averaged(np.array(values, dtype=np.float64))
 
-    def _value(self, *row: object) -> float:
+    def _value(self, name: object, *row: object) -> float:
+        """The number of the output of this id, from its text and perhaps its references."""
         try:
             value = self.function(*row)
             number = float(value)
         except Exception as fault:
             place = f"{self.path or self.name}{line_in(self.path, fault)}"
             raise UsageError(
-                f"{place}: {self.name}({row[0]!r:.60}) {type(fault).__name__}: {fault}; it must "
-                "return a number"
+                f"{place}: {self.name}({row[0]!r:.60}) of output '{name}': {type(fault).__name__}: "
+                f"{fault}; it must return a number, NaN where there is no score"
             ) from fault
         if math.isinf(number):
             raise UsageError(
-                f"{self.path or self.name}: {self.name}({row[0]!r:.60}) is infinite; return NaN "
-                "where there is no score"
+                f"{self.path or self.name}: {self.name}({row[0]!r:.60}) of output '{name}' is "
+                "infinite; return NaN where there is no score"
             )
         return number
 

@@ -9,7 +9,7 @@ import pytest
 import sacrebleu
 
 import command_line
-from command_line import jsonl
+from command_line import jsonl, run_well
 from refless import gate, metric
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
@@ -143,6 +143,13 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
     assert "1 of 2 outputs could not be scored" in ran.err
+
+
+def test_unread_ratings_lead_to_judge(tmp_path) -> None:
+    """Whoever has ratings may ask of agreement, which `metric` does not tell."""
+    rows = [{"text": "a good meal", "reference": "a meal", "rating": 3}]
+    ran = run_well("metric", jsonl(tmp_path / "rated.jsonl", rows), "-m", "bleu")
+    assert "'refless judge FILE -m METRIC' says whether a metric agrees" in ran.err
 
 
 def test_written_scores_are_compared_in_pairs(tmp_path) -> None:

@@ -61,6 +61,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+def test_what_a_test_lacks_is_said_in_front(folder: Path, tmp_path: Path) -> None:
+    """Of tests that cannot be run the reason is the answer; of outputs left out too."""
+    few = [{**row, "references": row["references"][:1]} for row in rows()[:-1]]
+    ran = run_well(
+        "stress",
+        jsonl(tmp_path / "o.jsonl", few),
+        "-m",
+        "bleu",
+        "--probe",
+        "references",
+    )
+    assert "No test of bleu could be run." in ran.line
+    assert "every item needs two or more. Do now: give what each test lacks" in ran.line
+    assert (
+        "1 of 39 outputs are left out: only 19 items have an output of each" in ran.err
+    )
+
+
 def test_everything_at_once(folder: Path) -> None:
     """Metrics, an estimator and a scorer; all that can be run is, the rest has a reason."""
     ran = run_well(

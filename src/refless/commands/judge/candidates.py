@@ -17,9 +17,11 @@ from refless.commands.judge.question import Question, with_scores
 from refless.data.human import unscaled
 from refless.data.records import scored
 from refless.evaluation.decisions import VOTES, JudgeInputs, vote_shares
+from refless.metrics.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
 
 
 def as_votes(question: Question) -> Question:
@@ -37,6 +39,20 @@ def as_votes(question: Question) -> Question:
     inputs = JudgeInputs(columns=read.columns["score"], passing=passing)
     question = replace(question, inputs={VOTES: inputs})
     return _judged_by(question, {VOTES: shares})
+
+
+def estimates_beside(
+    question: Question, estimator: Any
+) -> tuple[str, Scores, Signature]:
+    """What an estimator makes of the rated texts alone, beside metrics: a name, and estimates.
+
+    Each text is estimated without what was drawn with it.
+    """
+    pool = question.read.pool
+    reader = chosen(estimator)
+    values = held_out_of(reader, pool, question.rated_unit).values
+    estimates = averaged(unscaled(values, pool.scale))
+    return reader.title, estimates, reader.signature(pool)
 
 
 def with_estimates(question: Question, estimator: Any) -> tuple[Question, str]:

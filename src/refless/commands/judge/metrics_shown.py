@@ -1,10 +1,11 @@
 """The agreement of metrics with people as a sentence, a card and tables."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.metrics_compared import Agreeing, Level
+from refless.commands.populations import allowed
 from refless.evaluation.uses import FEWEST
 from refless.registry.dialect import called
 from refless.registry.plural import counted, first_of, these
@@ -12,6 +13,7 @@ from refless.report.charts import Line, row_chart
 from refless.report.document import OPEN, Card, Figure, Section, State, Table
 from refless.report.wording import labels, number, p_value, with_interval
 
+WEAK = 0.2  # correlations that are all below hardly agree
 MOST_PAIRS = 15  # of metrics, for people; JSON has all
 NAMED = 3  # metrics in the verdict
 NAME = 22  # columns of a terminal
@@ -20,7 +22,7 @@ SEGMENTS = "Segments"
 ANNOTATOR = "one annotator"
 OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
-    "tie that differ by little; by chance: of a metric that guesses, with as many ties."
+    "tie that differ by little; by chance: what guessing would give with these ties."
 )
 OF_SYSTEMS = (
     "A tie of two systems is half a pair. Noise in people's means hides their order, so each "
@@ -32,26 +34,57 @@ CAUTION = (
 )
 
 
-def card_of_metrics(level: Level, agree: str, figure: Figure) -> Card:
-    """The card on metrics over texts, with their picture; agree: what is known of raters."""
-    state: State = "open"
-    label = OPEN
-    advice = "do not decide by these metrics as they are; have outputs rated."
-    if level.best_interval[0] > 0:
-        state = "yes"
-        label = "Yes"
-        advice = f"of these take {level.metrics[0].name}, for averages over many texts; rate "
-        advice += "some outputs of each new version."
+def card_of_metrics(
+    level: Level, agree: str, figure: Figure, judged: Collection[str] = ()
+) -> Card:
+    """The card on metrics over texts.
+
+    Args:
+        level: the texts; figure: its picture; agree: what is known of raters.
+        judged: metrics that have cards of their own, which say what these may do.
+    """
+    state, label, advice = _standing(level, judged)
+    rests = [*allowed(len(level.metrics), "metric"), agree]
     return Card(
         topic="metrics",
         question="Does a metric agree with people?",
         state=state,
         label=label,
         answer=nearest_to_people(level),
-        rests=agree,
+        rests=" ".join(rests),
         unfit="single texts, or texts and systems of another kind.",
         advice=advice,
         figures=(figure,),
+    )
+
+
+def _standing(level: Level, judged: Collection[str]) -> tuple[State, str, str]:
+    """The state of the best metric, the same in words, and what to do."""
+    if not level.best_interval[1] >= WEAK and not math.isnan(level.best_interval[1]):
+        return "no", "No", "do not decide by these metrics: decide by people's ratings."
+    if not level.best_interval[0] > 0:
+        return "open", OPEN, "do not decide by these metrics yet: rate more outputs."
+    first = level.metrics[0]
+    if first.name in judged:
+        advice = f"{first.name} is the nearest of these; its own answer says what it may decide."
+        return "with", "As its own answer says", advice
+    advice = f"of these take {first.name}, for averages over many texts; rate some outputs of each "
+    advice += "new version."
+    if _within_items(first):
+        return "with", "Of items, not of outputs", advice
+    return "yes", "Yes", advice
+
+
+def _within_items(metric: Agreeing) -> str:
+    """That it orders one item's outputs worse than guessing would; "" if that is not shown."""
+    if (
+        not metric.accuracy_interval[1] < metric.chance
+        or not metric.tie_accuracy < metric.chance
+    ):
+        return ""
+    return (
+        f" But it orders fewer pairs as people do ({number(metric.tie_accuracy)}) than guessing "
+        f"would ({number(metric.chance)})."
     )
 
 
@@ -66,32 +99,38 @@ def nearest_to_people(level: Level) -> str:
         texts = f"the {first.n_scored:,} of {texts} that it scored"
     if len(ranked) == 1:
         spearman = _with(first, "spearman")
-        return f"On {texts} {first.name} {_agrees(first)}: Spearman {spearman}."
+        agrees = f"{first.name} {_agrees(first)}: Spearman {spearman}."
+        return f"On {texts} {agrees}{_within_items(first)}"
     value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
+        why = "as chance alone can give"
+        if level.best_interval[1] < WEAK:
+            why = f"at most {number(level.best_interval[1])}"
         return (
             f"On {texts} no metric is shown to agree with people. The best of {len(ranked)}, "
-            f"{first.name}, has Spearman {value}, as chance alone can give."
+            f"{first.name}, has Spearman {value}, {why}."
         )
     rivals = [rival for rival in level.best if rival != first.name]
+    weak = level.best_interval[1] < WEAK
     if not rivals:
-        return (
-            f"On {texts} {first.name} agrees best with people, Spearman {value}, significantly "
-            "better than every other."
-        )
-    return (
-        f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
-        f"apart from {first_of(rivals, NAMED)}."
-    )
+        best = "hardly agrees with people" if weak else "agrees best with people"
+        told = "though " if weak else ""
+        said = f"{best}, Spearman {value}, {told}significantly better than every other."
+    else:
+        agrees = "hardly agrees" if weak else "agrees"
+        apart = "and" if weak else "but it"
+        said = f"{agrees} with people, Spearman {value}, {apart} cannot be told apart from "
+        said += f"{first_of(rivals, NAMED)}."
+    return f"On {texts} {first.name} {said}{_within_items(first)}"
 
 
 def _agrees(metric: Agreeing) -> str:
     """The agreement of one metric with people, as a predicate."""
     low, high = metric.spearman_interval
     if low > 0:
-        return "agrees with people"
+        return "agrees with people" if high >= WEAK else "hardly agrees with people"
     if high < 0:
-        return f"is low where people rate high ({called('lower_is_better')} turns it)"
+        return f"is low where people rate high ({called('lower_is_better')} turns a column)"
     return "shows no agreement with people that chance could not explain"
 
 

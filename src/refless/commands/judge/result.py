@@ -156,7 +156,10 @@ class JudgeResult(Result):
             further = ties.further or card.further
             cards.append(replace(card, rests=rests, further=further))
         if self.metrics:
-            cards.append(card_of_metrics(self.meta.segments, agree, self._of_texts()))
+            judged = [audit.name for audit in self.audits]
+            cards.append(
+                card_of_metrics(self.meta.segments, agree, self._of_texts(), judged)
+            )
         return tuple(cards)
 
     def _of_texts(self) -> Figure:
@@ -182,7 +185,8 @@ class JudgeResult(Result):
         notes = [f"{rated}{by}, {metrics}."]
         if not (self.metrics or self._of_verdicts):
             notes.append(nearest_to_people(self.meta.segments))
-        notes += allowed(len(self.scores), "metric")
+        if not self.metrics:
+            notes += allowed(len(self.scores), "metric")
         notes.append(self.design)
         for audit in self.audits:
             notes += [f"Not claimed: {_lowered(line)}" for line in audit.refusals]

@@ -10,7 +10,7 @@ from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in, tie_rules
-from refless.commands.judge.candidates import as_votes, with_estimates
+from refless.commands.judge.candidates import as_votes, estimates_beside, with_estimates
 from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
@@ -56,7 +56,7 @@ from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
 from refless.evaluation.random_draw import RandomDraw
 from refless.metrics.chosen import metrics_of
-from refless.metrics.protocol import Scores
+from refless.metrics.protocol import Metric, Scores
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
@@ -143,7 +143,8 @@ def judge(
         at_most_wrong: Say which texts the judge may pass, and fail, alone: of those that it passes,
             and of those that it fails, at most this share is wrong.
         sure: With `at_most_wrong`: the confidence in it.
-        estimator: Judge also what this estimator makes of texts and scores together: gp.
+        estimator: Judge also what this estimator makes of texts and scores together: gp. Beside
+            `metrics` alone, of the texts.
         rubric: What the judge was told; by its digest in the JSON 'refless score' knows the judge.
     """
     rows = JudgedRows(
@@ -165,14 +166,11 @@ def judge(
         "require": require,
         "before": before,
         "at_most_wrong": at_most_wrong,
-        "estimator": estimator,
+        "estimator": None if metrics else estimator,
     }
-    lone = [called(name) for name, value in of_judges.items() if value is not None]
+    lone = [name for name, value in of_judges.items() if value is not None]
     if lone and not judged:
-        column = called("score_column")
-        raise UsageError(
-            f"{lone[0]} goes with {column}: one of a metric's scores will do"
-        )
+        raise UsageError(_goes_with_scores(lone[0]))
     if at_most_wrong is not None and lower:
         raise UsageError(
             f"{called('at_most_wrong')} needs columns of which higher values are better: turn "
@@ -203,6 +201,7 @@ def judge(
             check_asked(JudgedResult, CHOICES)
             of_ratings = {**of_scores, "before": before, "require": require}
             _check_unanswered(of_ratings, f"of {CHOICES}")
+            _check_text_metrics(chosen)
             scores = scores_of(read, chosen, lower)
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
@@ -227,10 +226,11 @@ def judge(
         if runs and question.promise is not None:
             question = as_votes(question)
         reader = None
-        if estimator is not None:
+        if estimator is not None and judged:
             question, reader = with_estimates(question, estimator)
         read = question.read
-        scores = scores_of(read, chosen, lower)
+        beside = None if judged else estimator
+        scores, signed = _scored(question, chosen, lower, beside)
         how = How(seed=seed, resamples=resamples)
         meta = study.meta(question.human, scores, how, question.raters)
         audits: tuple[Audit, ...] = ()
@@ -243,7 +243,7 @@ def judge(
             design=design.said(read.pool.ratings),
             scores=scores,
             meta=meta,
-            metrics={name: metric.signature() for name, metric in chosen.items()},
+            metrics=signed,
             audits=audits,
             columns=judge_columns,
             commands=_commands(read, judged, audits),
@@ -320,6 +320,33 @@ def _line(command: str, values: Mapping[str, Any]) -> str:
     return Call(command, parameters_of(function_of(command)), values).said()
 
 
+def _scored(
+    question: Question, chosen: Mapping[str, Metric], lower: Sequence[str], beside: Any
+) -> tuple[dict[str, Scores], dict[str, Signature]]:
+    """The scores by name, with the estimates of an estimator beside metrics if there is one.
+
+    With them come the signatures of those that were computed here.
+    """
+    scores = scores_of(question.read, chosen, lower)
+    signed = {name: metric.signature() for name, metric in chosen.items()}
+    if beside is not None:
+        name, estimates, signature = estimates_beside(question, beside)
+        scores[name] = estimates
+        signed[name] = signature
+    return scores, signed
+
+
+def _goes_with_scores(name: str) -> str:
+    """The message on a parameter that is for scores of a column, without such a column."""
+    column = called("score_column")
+    if name == "estimator":
+        beside = f"{column} or {called('metrics')}"
+        return f"{called(name)} goes with {beside}: 'refless validate' tests estimates alone"
+    return (
+        f"{called(name)} goes with {column}: it judges scores in a column of the file"
+    )
+
+
 def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:
     """The promise that is asked for, if one is."""
     if at_most_wrong is None:
@@ -355,6 +382,16 @@ def _check_several_ratings(read: ScoredRead) -> None:
         parts = "; ".join([needed, *read.notes]).split("; ")
         parts.sort(key=lambda part: not part.startswith(called("score_column")))
         raise UsageError("; ".join(parts))
+
+
+def _check_text_metrics(chosen: Mapping[str, Metric]) -> None:
+    """Raises UsageError for a metric that needs references, which are not read of choices."""
+    needing = [name for name, metric in chosen.items() if metric.needs]
+    if needing:
+        raise UsageError(
+            f"{called('metrics', needing[0])} needs references, which are not read of {CHOICES}: "
+            "there it takes a metric of the text alone, or rows of single texts"
+        )
 
 
 def _check_unanswered(parameters: Mapping[str, object], of_rows: str) -> None:

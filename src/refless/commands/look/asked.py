@@ -1,5 +1,6 @@
 """The rows of `refless FILE`, and the questions that other commands answer about them."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -67,8 +68,10 @@ class Asked:
                 more = f"; {renaming(seen.beside[-1])}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
+        shown = {column.name for column in seen.columns if column.role}
         for line in read.notes:
-            if not line.endswith(TOLD):
+            unread = {*re.findall("'([^']+)'", line.partition(": left unread: ")[2])}
+            if not line.endswith(TOLD) and not (unread and unread <= shown):
                 note(line)
         given = reader.to_reading().scale
         pool = read.pool

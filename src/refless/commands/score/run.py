@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import fspath
-from typing import Annotated
+from typing import Annotated, Any
 
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted
 from refless.commands.judged_by import check_judged
@@ -64,12 +64,12 @@ from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, group_names, unit_level, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
-from refless.estimators import Estimator
+from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import scored
 from refless.registry.arrays import IntArray, numbered
-from refless.registry.dialect import called, flags_spoken
+from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import UsageError
 
 OF_SCORE = (  # parameters that 'validate' has not
@@ -148,6 +148,7 @@ def score(
     if rubric is not None and judged_by is None:
         raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
     if to is not None:
+        _check_shardable(to, model, estimator)
         place = _model_of_shards(to, model, accept_above)
         saved = saved_in(place, rated=rated, estimator=estimator, rows=rows, threads=1)
         _check_group(saved, group)
@@ -239,6 +240,16 @@ def _validating(rated: Rows) -> str:
     """The line that validates estimates from these rated texts."""
     changes = {**dict.fromkeys(OF_SCORE.split()), "outputs": rated}
     return replace(this_call(), name="validate").said(**changes)
+
+
+def _check_shardable(to: Folder, model: Folder | None, estimator: Any) -> None:
+    """Raises UsageError for an estimator of the user's own, which no file can hold."""
+    if model is None and type(chosen(estimator)) not in {*ESTIMATORS.values()}:
+        raise UsageError(
+            f"{called('to', fspath(to))}: an estimator of your own cannot be saved, and a folder "
+            f"needs a saved one: name the files of outputs, and write one file: "
+            f"{saving('estimates.csv')}"
+        )
 
 
 def _model_of_shards(

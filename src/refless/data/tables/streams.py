@@ -138,7 +138,8 @@ def raw_of(path: str, most: int) -> bytes | Path:
         raise InputError(
             "this is a directory",
             path=path,
-            remedy="name the files in it, or with 'refless score --model FILE' add -o FOLDER/",
+            remedy="name the files in it; with a saved estimator 'refless score' reads a folder, "
+            "and writes one",
         )
     if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
         remedy = "check the spelling and the folder"

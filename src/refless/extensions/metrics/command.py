@@ -28,6 +28,7 @@ from refless.commands.rows import check_standard_input, tell
 from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, Reading, read_outputs
+from refless.data.tables.roles import ROLES
 from refless.extensions.metrics.references import notes
 from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import Run, run
@@ -125,6 +126,11 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
 def _read(rows: Rows, reading: Reading) -> Outputs:
     read = read_outputs(rows, reading)
     tell(read)
+    unread = " ".join(line for line in read.notes if "left unread" in line)
+    if any(f"'{name}'" in unread for name in ROLES["rating"].words):
+        note(
+            "'refless judge FILE -m METRIC' says whether a metric agrees with the ratings"
+        )
     return read.outputs
 
 

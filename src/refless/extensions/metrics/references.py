@@ -47,7 +47,8 @@ def check_weights(outputs: Outputs) -> None:
         raise InputError(
             f"output '{outputs.ids[0]}' has no weights, nor has any other",
             remedy="give each reference a weight in [-1, 1] "
-            f"({called('columns', {'weight': 'NAME'})})",
+            f"({called('columns', {'weight': 'NAME'})}), from people's ratings of it, as "
+            "'refless mine' does",
         )
     _check_lists("weights", outputs.weights, outputs)
     rows = zip(outputs.ids, outputs.references, outputs.weights, strict=True)

@@ -40,6 +40,7 @@ from refless.extensions.papers.stress.words import stop_words
 from refless.metrics.chosen import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 
 STRESS_ROLES = (*RATED_ROLES, "reference")
 StressColumns = Annotated[ColumnRoles, about_columns("rating=score", STRESS_ROLES)]
@@ -142,7 +143,15 @@ def stress(
 
 def _note_tested(material: StressItems) -> None:
     """Says which outputs are tested, and how many are left out."""
+    n = len(material.items)
+    systems = len(material.systems)
     if lost := material.dropped:
-        note(f"{lost} outputs are left out: unread, or some system lacks their item")
-    if len(material.systems) > 1:
-        note(f"tested on outputs of {material.first} alone")
+        of_all = f"{lost} of {counted(lost + n * systems, 'output')} are left out"
+        why = "could not be read"
+        if systems > 1:
+            why = f"only {counted(n, 'item')} have an output of each of the {systems} systems"
+        note(f"{of_all}: {why}")
+    if systems > 1:
+        note(
+            f"tested on {counted(n, 'output')} of {material.first}, the first system by name"
+        )

@@ -12,6 +12,7 @@ from refless.extensions.papers.stress.rows import (
     percent_of,
     relative,
 )
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
 from refless.report.document import (
@@ -151,6 +152,11 @@ def _card(stressed: Stressed) -> Card:
     tests = counted(len(decided), "test")
     state: State = "open"
     answer = f"No test could tell whether {stressed.label} can be fooled."
+    advice = ""
+    if not stressed.probes:
+        answer = f"No test of {stressed.label} could be run."
+        others = f"choose others with {called('probe')}"
+        advice = f"give what each test lacks, or {others}."
     if fooled:
         state = "no"
         answer = f"{stressed.label} is fooled by {len(fooled)} of {tests}: {', '.join(fooled)}."
@@ -163,8 +169,9 @@ def _card(stressed: Stressed) -> Card:
         state=state,
         label=LABELS[state],
         answer=answer,
+        rests="" if decided else " ".join(_not_run(stressed)),
         unfit="a claim of human parity, or that small differences matter.",
-        advice=ADVISED[state],
+        advice=advice or ADVISED[state],
         figures=_pictures(stressed),
     )
 
@@ -196,14 +203,19 @@ def _sections(stressed: Stressed) -> list[Section]:
         f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}"
         for probe in stressed.probes
     )
-    skipped = tuple(
-        f"Not run: {name}. {sentence(reason.rstrip('.'))}."
-        for name, reason in stressed.skipped.items()
-    )
+    skipped = _not_run(stressed)
     numbers = [*map(_section, stressed.probes)]
     if skipped:
         numbers.append(Section(lines=skipped))
     return [Section(title=stressed.label, lines=lines), *folded(numbers)]
+
+
+def _not_run(stressed: Stressed) -> tuple[str, ...]:
+    """The tests that could not be run, and why."""
+    return tuple(
+        f"Not run: {name}. {sentence(reason.rstrip('.'))}."
+        for name, reason in stressed.skipped.items()
+    )
 
 
 def _section(probe: Probe) -> Section:
