@@ -15,6 +15,7 @@ from refless.data.records import (
     Outputs,
     RatedPool,
     Residuals,
+    Scale,
     Texts,
     as_outputs,
     ends_of,
@@ -36,9 +37,8 @@ from refless.registry.spec import About
 from refless.registry.version import __version__
 
 FOLDS = 5
-OVERSHOT = (
-    0.5  # of the scale: a regression may miss its ends, other units lie farther off
-)
+# of the scale: a regression may miss its ends, other units lie farther off
+OVERSHOT = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,13 @@ class PointEstimator(Estimator):
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
         """[n] estimates by what `_model` gave; they are checked by `_predicted`."""
 
-    def _predicted(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
-        """[n] the same, checked: numbers on the scale from 0 to 1; NaN abstains.
+    def _predicted(
+        self,
+        model: Any,  # noqa: ANN401 - as above
+        outputs: Outputs,
+        scale: Scale | None,
+    ) -> FloatArray:
+        """[n] the same, checked and within the scale, which is from 0 to 1; NaN abstains.
 
         Raises:
             UsageError: another answer, or one in other units; it names the class.
@@ -81,12 +86,13 @@ class PointEstimator(Estimator):
                 f"{type(self).__name__} ({self.title}) gives {kind} of shape {values.shape}; it "
                 f"must give one finite number for each text, or NaN, in an array of shape {shape}"
             )
-        self._check_units(values)
-        return np.asarray(values, dtype=np.float64)
+        ends = ends_of(scale)
+        self._check_units(values, *ends)
+        return np.asarray(np.clip(values, *ends), dtype=np.float64)
 
-    def _check_units(self, values: FloatArray) -> None:
-        """Raises UsageError for a value so far outside 0 to 1 that its units must be others."""
-        outside = values[(values < -OVERSHOT) | (values > 1 + OVERSHOT)]
+    def _check_units(self, values: FloatArray, low: float, high: float) -> None:
+        """Raises UsageError for a value so far outside of both that its units must be others."""
+        outside = values[(values < low - OVERSHOT) | (values > high + OVERSHOT)]
         if len(outside):
             raise UsageError(
                 f"{type(self).__name__} ({self.title}) estimates {outside[0]:.4g}, far outside 0 "
@@ -103,7 +109,7 @@ class PointEstimator(Estimator):
         outputs = outputs_in(X)
         learned = self._state()
         scale = learned.rated.scale
-        values = np.clip(self._predicted(learned.model, outputs), *ends_of(scale))
+        values = self._predicted(learned.model, outputs, scale)
         widths = half_widths(outputs, self._units_of(outputs), self.residuals())
         return estimates_of(outputs, values, scale, widths=widths)
 
@@ -121,8 +127,9 @@ class PointEstimator(Estimator):
             outside = np.flatnonzero(fold != number)
             if len(outside):
                 model = self._model(rated.take(outside))
-                values[inside] = self._predicted(model, as_outputs(rated.take(inside)))
-        return np.asarray(np.clip(values, *ends_of(rated.scale)), dtype=np.float64)
+                judged = as_outputs(rated.take(inside))
+                values[inside] = self._predicted(model, judged, rated.scale)
+        return values
 
     def residuals(self) -> Residuals:
         """Human rating minus held-out estimate of the rated texts; see `held_out_ways`."""
