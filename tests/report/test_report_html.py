@@ -207,6 +207,7 @@ def test_chapters(report: str, worth: str) -> None:
         assert f">{title}</h2></summary>" in report
         assert f">{title}</h2></summary>" in worth
     assert "refless validate " in report
+    assert "<span>--scale</span> 1 5" in report  # a flag does not break at its hyphens
     assert "bleu-neighbors|kernel" in report
     assert "<h3>Systems</h3>" in worth
 

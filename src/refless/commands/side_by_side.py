@@ -37,8 +37,8 @@ def side_by_side(
         first_rows: [n] where each stands in its file; empty if several files have them.
         percent, doubt, first: as in `SideBySide`.
         scale: of the ratings, or None.
-        why: [n] what the judge said of each, or (); disputed: [n] whether its raters are far
-            apart, or ().
+        why: what the judge said of each of the first texts; disputed: whether its raters are far
+            apart.
     """
     if not any(texts.texts):
         return None
@@ -66,8 +66,8 @@ def side_by_side(
             people=_number(people[i]),
             judge=_number(scores[i]),
             estimate=_number(estimates[i]),
-            why=why[i] if why else "",
-            disputed=bool(disputed) and disputed[i],
+            why=why[i] if i < len(why) else "",
+            disputed=i < len(disputed) and disputed[i],
         )
     judged = scores[~np.isnan(scores)]
     rated = people[~np.isnan(people)]

@@ -341,7 +341,7 @@ def _rests(audit: Audit, use: Use, uneven: str) -> str:
 
 
 def _drawn(audit: Audit, uneven: str) -> str:
-    """How far rated rows look drawn at random, after a comma or in brackets; "" if they do."""
+    """The remark that rated rows do not look drawn at random, or only within versions; or ""."""
     if uneven:
         return f" ({uneven}; within each, they look drawn at random)"
     return ", which do not look drawn at random" if audit.to_rate else ""

@@ -75,13 +75,9 @@ class Question:
 
     @property
     def places(self) -> IntArray:
-        """[n + m] where each rated row and each other stands, the rated first if files differ."""
-        first_rows = (self.read.first_rows, self.read.unrated_rows)
-        n = len(self.human)
-        if len(first_rows[0]) == n and len(first_rows[1]) == len(self.read.unrated):
-            return np.concatenate(first_rows)
-        others = n + np.arange(len(self.read.unrated))
-        return np.concatenate([np.argsort(self.read.listed), others])
+        """[n + m] where each rated row, and each other, stands in the file; empty of several."""
+        places = np.concatenate([self.read.first_rows, self.read.unrated_rows])
+        return places if len(places) == len(self.design.unit) else places[:0]
 
     @property
     def raters(self) -> Raters | None:

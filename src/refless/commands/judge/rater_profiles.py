@@ -131,7 +131,7 @@ def disputed_texts(pool: RatedPool) -> BoolArray:
 
 
 def _least_apart(pool: RatedPool) -> float:
-    """How far apart the ratings of a disputed text are, at least; 0 if all ratings are equal."""
+    """The least distance of ratings that dispute a text; 0 if all ratings are equal."""
     values = pool.ratings.values
     low, high = pool.scale or (values.min(), values.max())
     return FAR * float(high - low)

@@ -259,9 +259,6 @@ class JudgeResult(Result):
         unknown = np.full(len(texts), math.nan)
         people = unknown.copy()
         people[: len(self.pool)] = self.people
-        why = [f"judge: {line}" if line else "" for line in self.rationales]
-        unrated = [False] * len(self.unrated)
-        why += [""] * (len(texts) - len(why))
         return side_by_side(
             replace(texts, ids=ids, **scored({name: column})),
             people,
@@ -269,8 +266,8 @@ class JudgeResult(Result):
             self.places,
             percent=self.pool.of_verdicts,
             doubt=False,
-            why=tuple(why),
-            disputed=[*disputed_texts(self.pool).tolist(), *unrated],
+            why=tuple(f"judge: {line}" if line else "" for line in self.rationales),
+            disputed=disputed_texts(self.pool).tolist(),
             scale=self.pool.scale,
         )
 

@@ -93,7 +93,7 @@ def systems_sections(
     for name in ranked:
         mean = systems[name]
         line = Line(name=name, value=mean.mean, interval=mean.mean_interval)
-        entries.append((line, (number(mean.coverage), f"{mean.n:,}")))
+        entries.append((line, (percent(mean.coverage), f"{mean.n:,}")))
     lines = [
         "The mean of a system with rated texts also uses how far these lie from their estimates."
     ]
@@ -106,7 +106,7 @@ def systems_sections(
         )
     section = charted(
         "Systems",
-        ("system", "mean estimate [95 %]", "coverage", "outputs"),
+        ("system", "mean estimate [95 %]", "with one", "outputs"),
         entries,
         SYSTEMS,
         axis="mean estimate",
