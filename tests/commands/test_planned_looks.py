@@ -288,6 +288,9 @@ def test_a_plan_with_looks() -> None:
     assert 0.75 < expected / fixed < 0.9
     assert f"on average after {expected:,.0f} of" in ran.line
     assert f"--looks 5 --of {steps[-1]['ratings'] // 2}" in ran.out
+    assert f"{steps[-1]['ratings']} ratings, {expected:,.0f} on average" in ran.line
+    at = ",".join(str(step["ratings"] // 2) for step in steps)
+    assert f"next FILE --goal compare --looks {at} -o" in ran.line
     assert run("next", "--plan").out.find("Planned looks") == -1
     refused = run("next", "--plan", "--looks", 5, "-n", 100)
     assert "leave out --looks" in refused.err

@@ -22,11 +22,11 @@ from refless.commands.next.plan import (
     PlanResult,
     Study,
     check_plan,
-    pilot_read,
     planned,
 )
+from refless.commands.next.planning import pilot_read
 from refless.commands.next.raters_file import columns_of_raters
-from refless.commands.next.result import TO_RATE, NextResult
+from refless.commands.next.result import TO_RATE, NextResult, writing
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
@@ -78,7 +78,7 @@ from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
 from refless.registry.arrays import FloatArray
-from refless.registry.dialect import called, flags_spoken, saving
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -188,9 +188,9 @@ def next(  # noqa: A001 - the command's name
     check_asked(NextResult, "which outputs to have rated")
     count = USUAL if n is None else n
     _check(goal, count, within, system)
-    looked: tuple[Looks, LookPlan | None] = ("one", None)
-    if goal == "compare":
-        looked = planned_ahead(looks, these_items=these_items)
+    looked = planned_ahead(
+        looks if goal == "compare" else None, these_items=these_items
+    )
     number = None if goal == "compare" else number_of_looks(looks)
     check_race(goal, number)
     if these_items and goal == "learn":
@@ -241,7 +241,7 @@ def next(  # noqa: A001 - the command's name
         n_rated=0 if fit is None else len(fit.rated),
         design=read.design.said(noun="output"),
         these_items=these_items,
-        writes=_writing(replace(this_call(), name="next").said()),
+        writes=writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, looked[1], partly=partly),
         columns=columns_of_raters(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
@@ -259,19 +259,12 @@ def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
         pilot = pilot_read(pool)
     result = planned(study, pilot, seed)
     line = replace(this_call(), name="next").said(
-        **dict.fromkeys((*OF_PLANS, "within", "looks")),
+        **dict.fromkeys((*OF_PLANS, "within")),
         outputs="FILE" if rated is None else rated,
         plan=False,
-        goal="mean",
-        n=max(goal.ratings for goal in result.goals),
+        **result.drawn,
     )
-    return replace(result, draws=_writing(line))
-
-
-def _writing(line: str) -> str:
-    """The line with the file for raters that it writes."""
-    end = "" if flags_spoken() is None else " "
-    return f"{line}{end}{saving(TO_RATE)}"
+    return replace(result, draws=writing(line))
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:
