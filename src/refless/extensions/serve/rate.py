@@ -33,7 +33,7 @@ from refless.commands.parameters import (
     names_in,
     words_of,
 )
-from refless.commands.rows import outputs_of, told_pool
+from refless.commands.rows import outputs_of, tell, told_pool
 from refless.commands.warnings import note, silenced
 from refless.data.records import Outputs, Texts
 from refless.data.rows import rating_rows, rows_of
@@ -154,7 +154,7 @@ def rate(
             "dimension the same; "
             f"name one {called('dimension')}, or leave {called('rated')} out"
         )
-    texts = outputs_of(outputs, rows)
+    texts = _outputs(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _note_rated(outputs, rows)
@@ -182,6 +182,15 @@ def rate(
         restore=restore,
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
+
+
+def _outputs(outputs: Rows, rows: OutputRows) -> Outputs:
+    """The outputs; each of several files is a system, unless a column names them."""
+    if len(words_of(outputs)) < 2:
+        return outputs_of(outputs, rows)
+    read = read_partly(outputs, rows.to_reading())
+    tell(read)
+    return read.texts
 
 
 def check_served(host: str) -> None:
