@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
 
 from refless.commands.calls import Call, is_default
 from refless.commands.next.looks import (
@@ -126,7 +126,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
-        asked: the one goal that was given; "" for all.
+        of_difference: whether one was asked about, and not all goals.
         looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
@@ -134,20 +134,19 @@ class PlanResult(Result):
     goals: tuple[Planned, ...]
     of_ratings: bool
     assumed: str
-    asked: Aim | Literal[""] = ""
+    of_difference: bool = False
     looks: tuple[LookStep, ...] = ()
     draws: str = ""
 
     @property
     def headline(self) -> Planned:
-        """The goal that was given, or the one that takes most."""
-        goals = [goal for goal in self.goals if goal.aim == self.asked]
-        return max(goals or self.goals, key=lambda goal: goal.ratings)
+        """The difference that was asked about, or the goal that takes most."""
+        goals = self.goals[-1:] if self.of_difference else self.goals
+        return max(goals, key=lambda goal: goal.ratings or math.inf)
 
     def card(self) -> Card:
         """The answer with its picture."""
-        goals = [self.headline] if self.asked else self.goals
-        beyond = not self.of_ratings and not all(goal.ratings for goal in goals)
+        beyond = not self.headline.ratings
         return Card(
             topic="a plan",
             question="Is it known what the study takes?",
@@ -159,16 +158,6 @@ class PlanResult(Result):
             command=self.draws,
             figures=(self._picture(),),
         )
-
-    @property
-    def drawn(self) -> dict[str, Any]:
-        """The goal, number and looks of the line that draws outputs."""
-        ratings = self.headline.ratings
-        if self.asked != "difference":
-            return {"goal": "mean", "n": ratings, "looks": None}
-        at = ",".join(str(step.ratings // 2) for step in self.looks)
-        n = None if at else -(-ratings // 2)
-        return {"goal": "compare", "n": n, "looks": at or None}
 
     def _picture(self) -> Figure:
         """The ratings that each goal takes, or how exact each becomes with as many as are given."""
@@ -209,11 +198,10 @@ class PlanResult(Result):
         if beyond:
             names = [goal.cells[0] for goal in self.goals if not goal.ratings]
             return f"More than {MOST:,} ratings are needed for: {', '.join(names)}."
-        goal = f"a {largest.cells[0]}" if self.asked else "each goal"
+        goal = f"a {largest.cells[0]}" if self.of_difference else "each goal"
         size = f"{ratings} ratings ({minutes} minutes)"
         if self.looks:
-            average = f"{expected_ratings(self.looks):,.0f} on average"
-            size = f"{self.looks[-1].ratings:,} ratings, {average}"
+            size = f"{expected_ratings(self.looks):,.0f} ratings on average"
         return f"{size} reach {goal} in 4 of 5 studies."
 
     def _answers(self) -> str:
@@ -342,20 +330,12 @@ def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
         signed = signed.plus(looks=study.looks)
     return PlanResult(
         goals=plans,
-        asked=_asked(study, goals),
+        of_difference=study.difference is not None or bool(study.looks),
         looks=looks,
         of_ratings=study.n is not None,
         assumed=_assumed(goals[0], study.span),
         signature=signed.plus(seed=seed),
     )
-
-
-def _asked(study: Study, goals: Sequence[Goal]) -> Aim | Literal[""]:
-    """The one goal that was given; "" for none, or two."""
-    of_difference = study.difference is not None or study.looks is not None
-    if of_difference is (study.within is not None):
-        return ""
-    return goals[-1 if of_difference else 0].aim
 
 
 def _check_numbers(study: Study) -> None:

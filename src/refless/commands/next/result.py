@@ -228,8 +228,6 @@ class NextResult(Result):
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
-        if pair.look is not None:
-            return (of_pair(pair),)
         further = further_of(pair, these=self.these_items).said
         return (of_pair(pair), f"To show the difference: {further}")
 

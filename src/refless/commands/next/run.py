@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import check_race, chosen_in_race
-from refless.commands.next.looks import number_of_looks, planned_ahead, to_next_look
+from refless.commands.next.looks import number_of_looks, planned_ahead
 from refless.commands.next.plan import (
     OF_PLANS,
     PlanResult,
@@ -203,7 +203,7 @@ def next(  # noqa: A001 - the command's name
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
     enough = wanted(fit) if within is None else within / size
-    signs: dict[str, Any] = {}
+    signs: dict[str, int | str] = {}
     if goal == "learn":
         choice = learn(fit, read.outputs, count, seed)
     elif goal == "mean":
@@ -224,11 +224,11 @@ def next(  # noqa: A001 - the command's name
         systems = systems_named(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, looked, these=these_items)
         if n is None and looked[1] is not None:
-            count = to_next_look(looked[1], units.already)
+            ahead = [at - units.already for at in looked[1].at if at > units.already]
+            count = min(ahead, default=count)
         choice = replace(draw(units, count, seed, enough), pair=pair)
         if looked[1] is not None:  # widths are those of one look
             choice = replace(choice, curve=())
-            signs = {"at": looked[1].at, "spending": looked[1].spending}
     _note_choice(choice, read.outputs, fit, count, blind=blind)
     signature = _signature(fit, read.outputs, choice, seed)
     signature = signature.plus(**signs, **read.design.signs)
@@ -259,10 +259,11 @@ def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
         pilot = pilot_read(pool)
     result = planned(study, pilot, seed)
     line = replace(this_call(), name="next").said(
-        **dict.fromkeys((*OF_PLANS, "within")),
+        **dict.fromkeys((*OF_PLANS, "within", "looks")),
         outputs="FILE" if rated is None else rated,
         plan=False,
-        **result.drawn,
+        goal="compare" if result.of_difference else "mean",
+        n=result.headline.ratings // (1 + result.of_difference),
     )
     return replace(result, draws=writing(line))
 

@@ -159,10 +159,6 @@ def rate(
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
-    if page.looks and audit < 1:
-        note(
-            f"looks count items that are drawn at random: {called('audit', 1)} draws all of them so"
-        )
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
@@ -281,14 +277,11 @@ def _check_until(project: Project, texts: Outputs, path: str, *, rated: bool) ->
     if not goal or (fits and len({*texts.systems}) > 1):
         return
     problem = f"until is {goal!r}, which these outputs and this question cannot tell"
-    remedy = "it compares systems, so give outputs of several"
-    if len({*texts.systems}) > 1 and rated:
-        remedy = (
-            "ratings take 'difference known to 0.2' or \"every system's mean to 0.15\"; with looks "
-            "also 'difference shown' or 'best known'"
-        )
-    elif len({*texts.systems}) > 1:
-        remedy = "choices take 'win rate known to 0.1', without looks"
+    remedy = (
+        "it compares systems, so give outputs of several; ratings take 'difference known to "
+        "0.2' or \"every system's mean to 0.15\", with looks 'difference shown' or 'best known' "
+        "too; choices take 'win rate known to 0.1'"
+    )
     raise InputError(problem, path=path, remedy=remedy)
 
 

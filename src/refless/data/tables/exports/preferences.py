@@ -127,9 +127,9 @@ def _by_systems(names: Collection[str], winner: str) -> Sides | None:
     texts = [side for side in sides if side[1] in ROLES["text"].names]
     if len(texts) != 2 or texts[0][1] != texts[1][1]:
         return None
-    first, second = (text[0] for text in texts)
-    ends = (first.removeprefix(texts[0][1]), second.removeprefix(texts[0][1]))
-    return Sides(first, second, winner, ends, systems=(texts[0][2], texts[1][2]))
+    a, b = texts
+    ends = (a[0].removeprefix(a[1]), b[0].removeprefix(b[1]))
+    return Sides(a[0], b[0], winner, ends, systems=(a[2], b[2]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
