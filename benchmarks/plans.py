@@ -31,8 +31,13 @@ import numpy as np
 from simulate import simulate
 
 from estimators import newer, pools, summeval
-from refless.commands.next.plan import pilot_of
-from refless.commands.next.planning import Goal, Pilot, interval_of, ratings_for
+from refless.commands.next.planning import (
+    Goal,
+    Pilot,
+    interval_of,
+    pilot_of,
+    ratings_for,
+)
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import Reading, read_pool

@@ -179,6 +179,16 @@ def test_plain_tables(
     assert told(read(columns).pool) == told(read(rows).pool)
 
 
+def test_columns_that_name_their_systems() -> None:
+    """In `output_old` and `output_new` they are the names by which the winner is called."""
+    row = {"prompt": "p", "output_old": "x", "output_new": "y"}
+    pool = read([{**row, "winner": "new"}]).pool
+    votes = {pool.systems[i]: value for i, value in enumerate(pool.human)}
+    assert votes == {"old": 0, "new": 1}
+    with bad_input("write old, new or tie"):
+        read([{**row, "winner": "neu"}])
+
+
 def test_files(tmp_path: Path) -> None:
     """Told by content, streamed and said; several files one after the other."""
     lines = "prompt,output_a,output_b,winner,rater\nq,x,y,a,p\nq,x,y,tie,r\n"

@@ -103,12 +103,7 @@ def told_by(n: int, further: Further) -> Further:
 
 def most_of(wanted: Iterable[Further]) -> Further:
     """The one that takes most; one of an unknown number if there is any."""
-
-    def takes(one: Further) -> tuple[float, float]:
-        unlikely = 1.0 if math.isnan(one.chance) else 1 - one.chance
-        return math.inf if one.count is None else one.count, unlikely
-
-    return max(wanted, key=takes)
+    return max(wanted, key=lambda one: math.inf if one.count is None else one.count)
 
 
 def if_steady(value: float, interval: Interval, bar: float, n: int, noun: str) -> str:

@@ -80,6 +80,16 @@ def test_pairs_are_of_two_systems(outputs: Path, served: list[Any]) -> None:
     assert (ran.code, ran.json["n_items"], ran.json["ask"]) == (0, 6, "pair")
 
 
+def test_each_file_is_a_system(tmp_path: Path, served: list[Any]) -> None:
+    """Ids that both files have name what was answered, as everywhere else."""
+    rows = [{"id": k, "text": f"text {k}"} for k in "123"]
+    files = [jsonl(tmp_path / f"{name}.jsonl", rows) for name in ("old", "new")]
+    rows[0]["text"] = "another text"
+    jsonl(tmp_path / "new.jsonl", rows)
+    ran = run("rate", *files, "--ask", "pair", "--format", "json")
+    assert (ran.code, ran.json["n_items"]) == (0, 3)
+
+
 def test_serve_says_what_it_serves(tmp_path: Path, served: list[Any]) -> None:
     ran = run_well(
         "serve", jsonl(tmp_path / "rated.jsonl", rated_rows()), "--scale", 1, 5

@@ -91,7 +91,7 @@ def test_a_dropped_system_is_put_back(tmp_path: Path) -> None:
     assert part["round"]["looks"] == []
     assert part["needed"] == 9
     assert told(live, "said")[-1] == (
-        "The first look at the systems is at 6; there are 3 rated items by now."
+        "The first look at the systems is at 6; there are 3 rated items drawn at random by now."
     )
     rate(store, 9)
     part = look(live)
@@ -175,7 +175,7 @@ def test_careless_raters_are_named_before_the_first_look() -> None:
     (line,) = [
         line for line in looked(job)["said"] if line.startswith("The first look")
     ]
-    assert line.endswith("by now, 2 with those of raters who may be careless (r01).")
+    assert line.endswith("by now, 2 with those of raters who may be careless.")
 
 
 def test_a_plan_stays(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_certificates_are_wrong_in_at_most_5_percent(steps: bool) -> None:
         (
             "difference known to 0.2",
             ("--ask", "pair"),
-            "choices take 'win rate known to",
+            "choices take 'win rate",
         ),
         ("win rate to 0.1", (), "ratings take 'difference known to 0.2'"),
         ("difference known to 0.2", ("one",), "cannot tell"),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
-from refless.stats.answers import Answer
+from refless.stats.confidence_sequence import always_interval
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
@@ -102,10 +102,10 @@ class Strengths:
 
     def at_any_look(self) -> Strengths:
         """The same as unsure as they are if one looks however often: see `always_interval`."""
-        one = Answer(value=0.0, error=1.0, freedom=self.freedom)
-        wide = one.at_any_look(round(self.freedom) + 1, 0.0).wide
-        wider = tuple(wide**2 * matrix for matrix in self.covariances)
-        return replace(self, covariances=wider)
+        freedom = self.freedom
+        half = always_interval(0.0, 1.0, round(freedom) + 1, freedom)[1]
+        wide = (half / student(freedom)) ** 2
+        return replace(self, covariances=tuple(wide * c for c in self.covariances))
 
     def error(self, contrast: FloatArray) -> float:
         """The standard error of a sum of strengths, and effects, with these weights."""

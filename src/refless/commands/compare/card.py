@@ -8,7 +8,7 @@ from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import Further, most_of
 from refless.evaluation.further_items import further_of
-from refless.evaluation.planned_look import HARDLY, PlannedLook
+from refless.evaluation.planned_look import PlannedLook
 from refless.registry.dialect import called
 from refless.registry.plural import counted, first_of
 from refless.report.document import OPEN, Card, Figure, State
@@ -69,7 +69,7 @@ def card_of_two(
         further=_further(pair, further),
         unfit=_unfit(pair),
         advice=_advice(pair, further),
-        command="" if _is_over(pair) or further.takes_new else command,
+        command="" if _is_over(pair, further) else command,
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -119,17 +119,16 @@ def _advice(pair: Pair, further: Further) -> str:
 
 
 def _go_on(look: PlannedLook) -> str:
-    """The next planned look, and whether it is worth waiting for; or the end of the study."""
+    """The next planned look, or the end of the study."""
     if look.upcoming is None:
         return "end the study: this was its last look, and no difference is shown."
-    ahead = f"go on to the next look, at {counted(look.upcoming, 'item')}"
-    return f"end here, or {ahead}." if look.chance < HARDLY else f"{ahead}."
+    return f"go on to the next look, at {counted(look.upcoming, 'item')}."
 
 
-def _is_over(pair: Pair) -> bool:
-    """Whether nothing is left to rate: it is decided, the plan is at its end, or all is rated."""
-    ended = pair.look is not None and pair.look.upcoming is None
-    return pair.shown or ended or _is_all_rated(pair)
+def _is_over(pair: Pair, further: Further) -> bool:
+    """Whether no rating of what there is may decide any more."""
+    ended = further.of == "plan" and further.count is None
+    return pair.shown or ended or further.takes_new or _is_all_rated(pair)
 
 
 def _is_all_rated(pair: Pair) -> bool:

@@ -40,13 +40,11 @@ from refless.commands.parameters import (
     names_in,
     this_call,
 )
-from refless.commands.populations import Looks as Kind
 from refless.commands.rows import ScoredRows, note_scale
 from refless.data.choices import CHOICES, are_choices
 from refless.data.tables.runs import ScoredRuns
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-from refless.stats.group_sequential import LookPlan
 
 NAMES = {
     CompareResult: "compare",
@@ -130,7 +128,9 @@ def compare(
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))
-    next_command = _choosing("compare" if len(systems) == 2 else "best", kind, plan)
+    next_command = _choosing(
+        "compare" if len(systems) == 2 else "best", kind, plan.at if plan else ()
+    )
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -182,11 +182,11 @@ def _holding(better: str) -> str:
     return Call("gate", parameters_of(function_of("gate")), values).said()
 
 
-def _choosing(goal: str, looks: Kind, plan: LookPlan | None) -> str:
+def _choosing(goal: str, looks: str, at: Sequence[int]) -> str:
     """The line that chooses from the same files what to rate next, for looks as they are."""
     values = {**this_call().values, "goal": goal, "looks": None}
     if goal == "compare" and looks != "one":
-        values["looks"] = ",".join(map(str, plan.at)) if plan else looks
+        values["looks"] = ",".join(map(str, at)) or looks
     return Call("next", parameters_of(function_of("next")), values).said()
 
 
@@ -198,14 +198,9 @@ compare_certificate = returning(VerifiedResult, NAMES)(compare)
 def _check_choices(of_ratings: Mapping[str, object]) -> None:
     """Raises UsageError for parameters of ratings that were given with choices of people."""
     for name, value in of_ratings.items():
-        other = ""
-        if name == "of":
-            other = (
-                f", whose looks are not planned: {called('looks', 'any')} holds at each"
-            )
         if value is not None:
             raise UsageError(
-                f"{called(name)} is about ratings, and these are choices of people{other}"
+                f"{called(name)} is about ratings, and these are choices of people"
             )
 
 

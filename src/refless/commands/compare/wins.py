@@ -55,11 +55,6 @@ class Rate:
             wide=self.wide,
         )
 
-    @property
-    def at_one_look(self) -> Interval:
-        """The interval for one look, whatever the other one holds for."""
-        return replace(self.answer, wide=1.0).interval
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wins:

@@ -12,6 +12,7 @@ from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs
 from refless.commands.next.active_learning import Choice
 from refless.commands.next.sampling_design import Units, draw
+from refless.commands.warnings import silenced
 from refless.data.records import Outputs
 from refless.estimators import Estimator
 from refless.evaluation.racing import NAME, Race, Racer, raced
@@ -130,6 +131,28 @@ def _unrated(
         if name not in done:
             rows += new.get(name, [])
     return tuple(rows)
+
+
+def chosen_in_race(
+    answers: tuple[Outputs, Outputs],
+    inputs: Inputs | None,
+    estimator: Estimator,
+    looks: int | None,
+    n: int | None,
+    seed: int,
+    *,
+    these: bool,
+) -> tuple[Choice, LookPlan]:
+    """Answers of the systems that are left in the race, and the race's looks.
+
+    Args:
+        answers: without and with a rating; all else as of `race_of` and `to_rate`.
+    """
+    new, done = map(answers_by_item, answers)
+    names, plan = plan_of_race(new, done, looks or USUAL)
+    with silenced():  # what it says of the rows was said
+        race = race_of(inputs, estimator.clone(), names, plan, seed, these=these)
+    return to_rate(race, plan, new, done, n, seed), plan
 
 
 def race_section(race: Race) -> Section:

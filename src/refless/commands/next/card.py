@@ -62,8 +62,6 @@ def _state(choice: Choice) -> tuple[State, str]:
         return ("yes", f"Yes, {left[0]}") if len(left) == 1 else ("open", OPEN)
     if choice.way == "telling":
         return "yes", "Yes"
-    if choice.pair is not None and choice.pair.look is not None:
-        return ("yes", "Yes") if choice.pair.shown else ("open", OPEN)
     if not choice.curve:
         return "open", OPEN
     step = _step(choice, choice.n)

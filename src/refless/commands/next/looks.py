@@ -40,14 +40,13 @@ class LookStep:
 
 def number_of_looks(looks: Planned | None) -> int | None:
     """The number of looks of a plan or a race; UsageError for other kinds of looks."""
-    if looks is None:
-        return None
-    if not str(looks).strip().isdecimal():
+    numbers = [] if looks is None else items_at(looks)
+    if len(numbers) > 1:
         raise UsageError(
             f"{called('looks')} must be a number here, got {looks}; items at each look go with "
             f"{called('goal', 'compare')}"
         )
-    return int(str(looks))
+    return numbers[0] if numbers else None
 
 
 def planned_ahead(
@@ -63,16 +62,6 @@ def planned_ahead(
             f"such as 20,40,60; got {looks}"
         )
     return looks_of(numbers, numbers[-1], these_items=these_items)
-
-
-def to_next_look(plan: LookPlan, rated: int) -> int:
-    """Items up to the next look of a plan; UsageError after the last."""
-    ahead = [at - rated for at in plan.at if at > rated]
-    if not ahead:
-        raise UsageError(
-            f"{called('looks')}: {counted(rated, 'item')} are rated, so the plan is at its end"
-        )
-    return ahead[0]
 
 
 def check_looks(looks: int | None, n: int | None) -> None:

@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, NoReturn
 
-import numpy as np
-
 from refless.commands.calls import Call, is_default
-from refless.commands.next.looks import LookStep, check_looks, look_steps, looks_section
+from refless.commands.next.looks import (
+    LookStep,
+    check_looks,
+    expected_ratings,
+    look_steps,
+    looks_section,
+)
 from refless.commands.next.planning import (
     FEWEST,
     MOST,
@@ -22,7 +26,7 @@ from refless.commands.next.planning import (
     reach_of,
 )
 from refless.data.human import check_scale
-from refless.data.records import RatedPool, Scale
+from refless.data.records import Scale
 from refless.evaluation.uses import AGREES
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
@@ -55,7 +59,6 @@ NOT_OF_PLANS = (
     "estimator",
     "threads",
 )
-VERDICTS = (0.0, 1.0)
 NOTES = (
     "The difference is unpaired: half of the ratings for each of two systems. It takes fewer if "
     "both answer the same items and their ratings go together. All take more if outputs share "
@@ -123,6 +126,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
+        of_difference: whether one was asked about, and not all goals.
         looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
@@ -130,19 +134,25 @@ class PlanResult(Result):
     goals: tuple[Planned, ...]
     of_ratings: bool
     assumed: str
+    of_difference: bool = False
     looks: tuple[LookStep, ...] = ()
     draws: str = ""
 
+    @property
+    def headline(self) -> Planned:
+        """The difference that was asked about, or the goal that takes most."""
+        goals = self.goals[-1:] if self.of_difference else self.goals
+        return max(goals, key=lambda goal: goal.ratings or math.inf)
+
     def card(self) -> Card:
         """The answer with its picture."""
-        largest = max(self.goals, key=lambda goal: goal.ratings)
-        beyond = not self.of_ratings and not all(goal.ratings for goal in self.goals)
+        beyond = not self.headline.ratings
         return Card(
             topic="a plan",
             question="Is it known what the study takes?",
             state="open" if beyond else "yes",
             label="Not within reach" if beyond else "Yes",
-            answer=self._verdict(largest),
+            answer=self._verdict(self.headline, beyond=beyond),
             unfit="a claim about your systems: it forecasts, from what is assumed below.",
             advice="draw outputs to rate at random:",
             command=self.draws,
@@ -179,18 +189,20 @@ class PlanResult(Result):
             sections=folded((goals, *looks)),
         )
 
-    def _verdict(self, largest: Planned) -> str:
-        """The number of ratings that reach each goal, or what so many show."""
+    def _verdict(self, largest: Planned, *, beyond: bool) -> str:
+        """The number of ratings that reach the goals, or what so many show."""
         _, ratings, _, _, minutes = largest.cells
         if self.of_ratings:
             size = f"{largest.ratings:,} ratings ({minutes} minutes)"
             return f"{size} {self._answers()}, in 4 of 5 studies."
-        beyond = [goal.cells[0] for goal in self.goals if not goal.ratings]
         if beyond:
-            return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
-        return (
-            f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
-        )
+            names = [goal.cells[0] for goal in self.goals if not goal.ratings]
+            return f"More than {MOST:,} ratings are needed for: {', '.join(names)}."
+        goal = f"a {largest.cells[0]}" if self.of_difference else "each goal"
+        size = f"{ratings} ratings ({minutes} minutes)"
+        if self.looks:
+            size = f"{expected_ratings(self.looks):,.0f} ratings on average"
+        return f"{size} reach {goal} in 4 of 5 studies."
 
     def _answers(self) -> str:
         """The width and the difference that so many ratings show."""
@@ -267,50 +279,6 @@ def check_together(
         raise UsageError(f"{flags[name]} {answer}: leave out {', '.join(surplus)}")
 
 
-def pilot_of(pool: RatedPool) -> Pilot:
-    """The single ratings of rated texts, as shares of the scale if there is one.
-
-    Texts are in the order of their ratings, so that of rows changes nothing.
-    """
-    low, high = pool.scale or VERDICTS
-    values = (pool.ratings.values - low) / (high - low)
-    texts: dict[int, list[float]] = {}
-    ratings = zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
-    for text, value in sorted(ratings):
-        texts.setdefault(text, []).append(value)
-    ordered = sorted(texts.values())
-    sizes = [len(ratings) for ratings in ordered]
-    return Pilot(
-        values=np.concatenate(ordered) if ordered else np.zeros(0),
-        text=np.repeat(np.arange(len(ordered)), sizes),
-    )
-
-
-def pilot_read(pool: RatedPool) -> Pilot:
-    """The same of texts that the user gave.
-
-    Raises:
-        UsageError: too few of them, a rating that is neither 0 nor 1 without a scale, all equal.
-    """
-    pilot = pilot_of(pool)
-    rated = f"{counted(pilot.texts, 'text')} in FILE"
-    if pilot.texts < FEWEST:
-        raise UsageError(
-            f"{called('plan')} learns how far ratings differ from {FEWEST} rated texts or "
-            "more, and there "
-            f"are {rated}; give {called('sd')} instead of the file"
-        )
-    if pool.scale is None and not {*pilot.values.tolist()} <= {*VERDICTS}:
-        raise UsageError(
-            f"{called('scale')} is needed: ratings in FILE are not only 0 and 1"
-        )
-    if pool.scale is not None and not pilot.spread > 0:
-        raise UsageError(
-            f"all ratings of {rated} are equal; give {called('sd')} instead of the file"
-        )
-    return pilot
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """The aims of a planned study, in the raters' units.
@@ -362,6 +330,7 @@ def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
         signed = signed.plus(looks=study.looks)
     return PlanResult(
         goals=plans,
+        of_difference=study.difference is not None or bool(study.looks),
         looks=looks,
         of_ratings=study.n is not None,
         assumed=_assumed(goals[0], study.span),

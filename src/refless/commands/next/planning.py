@@ -16,10 +16,14 @@ from typing import Literal
 
 import numpy as np
 
+from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.dialect import called
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 from refless.stats.assurance import SURE
 from refless.stats.contrast import contrast
-from refless.stats.intervals import Interval
+from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.samples import Sample
 from refless.stats.verdicts import kappa, of_table, proportion
 
@@ -117,6 +121,50 @@ class Goal:
         """[4] expected table: true and false positives, false and true negatives."""
         off = self.passing * (1 - self.passing) * (1 - self.agreement)
         return np.array([self.passing - off, off, off, 1 - self.passing - off])
+
+
+def pilot_of(pool: RatedPool) -> Pilot:
+    """The single ratings of rated texts, as shares of the scale if there is one.
+
+    Texts are in the order of their ratings, so that of rows changes nothing.
+    """
+    low, high = pool.scale or VERDICTS
+    values = (pool.ratings.values - low) / (high - low)
+    texts: dict[int, list[float]] = {}
+    ratings = zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
+    for text, value in sorted(ratings):
+        texts.setdefault(text, []).append(value)
+    ordered = sorted(texts.values())
+    sizes = [len(ratings) for ratings in ordered]
+    return Pilot(
+        values=np.concatenate(ordered) if ordered else np.zeros(0),
+        text=np.repeat(np.arange(len(ordered)), sizes),
+    )
+
+
+def pilot_read(pool: RatedPool) -> Pilot:
+    """The same of texts that the user gave.
+
+    Raises:
+        UsageError: too few of them, a rating that is neither 0 nor 1 without a scale, all equal.
+    """
+    pilot = pilot_of(pool)
+    rated = f"{counted(pilot.texts, 'text')} in FILE"
+    if pilot.texts < FEWEST:
+        raise UsageError(
+            f"{called('plan')} learns how far ratings differ from {FEWEST} rated texts or "
+            "more, and there "
+            f"are {rated}; give {called('sd')} instead of the file"
+        )
+    if pool.scale is None and not {*pilot.values.tolist()} <= {*VERDICTS}:
+        raise UsageError(
+            f"{called('scale')} is needed: ratings in FILE are not only 0 and 1"
+        )
+    if pool.scale is not None and not pilot.spread > 0:
+        raise UsageError(
+            f"all ratings of {rated} are equal; give {called('sd')} instead of the file"
+        )
+    return pilot
 
 
 def ratings_for(goal: Goal, seed: int = 0) -> tuple[int, float]:

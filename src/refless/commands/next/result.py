@@ -17,7 +17,7 @@ from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, confidence_said
-from refless.registry.dialect import called, saved, saving
+from refless.registry.dialect import called, flags_spoken, saved, saving
 from refless.registry.signature import digest_of
 from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
@@ -233,8 +233,6 @@ class NextResult(Result):
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
-        if pair.look is not None:
-            return (of_pair(pair),)
         further = further_of(pair, these=self.these_items).said
         return (of_pair(pair), f"To show the difference: {further}")
 
@@ -291,3 +289,9 @@ def _brief(row: dict[str, Any]) -> dict[str, str]:
     if item and item == source:
         item = digest_of([[source]])
     return {"item": item, "source": clipped(source, BRIEF)}
+
+
+def writing(line: str) -> str:
+    """The line with the file for raters that it writes."""
+    end = "" if flags_spoken() is None else " "
+    return f"{line}{end}{saving(TO_RATE)}"

@@ -2,35 +2,37 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
+
+import numpy as np
 
 from refless.commands import function_of
 from refless.commands.calls import check_asked, returning
+from refless.commands.compare.inputs import (
+    Inputs,
+    counting,
+    inputs_of,
+    looks_drawn,
+    read_rated,
+)
 from refless.commands.compare.ratings import pair_of
 from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
-from refless.commands.next.best import USUAL as RACE_LOOKS
-from refless.commands.next.best import (
-    answers_by_item,
-    check_race,
-    plan_of_race,
-    race_of,
-    to_rate,
-)
-from refless.commands.next.inputs import PAIRED, ChoiceInputs, read_choice
-from refless.commands.next.looks import number_of_looks, planned_ahead, to_next_look
+from refless.commands.next.best import check_race, chosen_in_race
+from refless.commands.next.looks import number_of_looks, planned_ahead
 from refless.commands.next.plan import (
     OF_PLANS,
     PlanResult,
     Study,
     check_plan,
-    pilot_read,
     planned,
 )
-from refless.commands.next.result import TO_RATE, NextResult
+from refless.commands.next.planning import pilot_read
+from refless.commands.next.raters_file import columns_of_raters
+from refless.commands.next.result import TO_RATE, NextResult, writing
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
@@ -68,22 +70,30 @@ from refless.commands.parameters import (
 from refless.commands.populations import Looks
 from refless.commands.rows import (
     ScoredRows,
+    check_standard_input,
+    note_missing,
     rated_of,
+    tell,
+    told_pool,
 )
 from refless.commands.warnings import note, silenced
-from refless.data.records import Outputs, numbered
+from refless.data.design import Design
+from refless.data.records import Outputs, RatedPool, numbered
+from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
-from refless.registry.dialect import called, flags_spoken, saving
-from refless.registry.errors import UsageError
+from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
+from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.group_sequential import LookPlan
 
+FORETOLD = "The forecast is made as if they were."
+PAIRED = ("compare", "best")  # goals that pair answers to one item
 USUAL = 50  # outputs, or items
-ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
 NAMES = {NextResult: "next", PlanResult: "plan"}
@@ -184,9 +194,9 @@ def next(  # noqa: A001 - the command's name
     check_asked(NextResult, "which outputs to have rated")
     count = USUAL if n is None else n
     _check(goal, count, within, system)
-    looked: tuple[Looks, LookPlan | None] = ("one", None)
-    if goal == "compare":
-        looked = planned_ahead(looks, these_items=these_items)
+    looked = planned_ahead(
+        looks if goal == "compare" else None, these_items=these_items
+    )
     number = None if goal == "compare" else number_of_looks(looks)
     check_race(goal, number)
     if these_items and goal == "learn":
@@ -194,31 +204,37 @@ def next(  # noqa: A001 - the command's name
             f"{called('these_items')} goes with {called('goal', 'mean')} or compare"
         )
     learner = chosen(estimator, threads, seed)
-    read = read_choice(outputs, rated, rows, goal)
+    read = _read(outputs, rated, rows, goal)
     fit = None if read.pool is None else fitted(learner, read.pool)
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
     enough = wanted(fit) if within is None else within / size
-    signs: dict[str, Any] = {}
+    signs: dict[str, int | str] = {}
     if goal == "learn":
         choice = learn(fit, read.outputs, count, seed)
     elif goal == "mean":
         units = _outputs(fit, read, seed, these=these_items)
         choice = draw(units, count, seed, enough)
     elif goal == "best":
-        choice, race_looks = _best(
-            read, learner, number or RACE_LOOKS, n, seed, these=these_items
+        choice, race_looks = chosen_in_race(
+            (read.outputs, read.done),
+            read.compared,
+            learner,
+            number,
+            n,
+            seed,
+            these=these_items,
         )
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
         systems = systems_named(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, looked, these=these_items)
         if n is None and looked[1] is not None:
-            count = to_next_look(looked[1], units.already)
+            ahead = [at - units.already for at in looked[1].at if at > units.already]
+            count = min(ahead, default=count)
         choice = replace(draw(units, count, seed, enough), pair=pair)
         if looked[1] is not None:  # widths are those of one look
             choice = replace(choice, curve=())
-            signs = {"at": looked[1].at, "spending": looked[1].spending}
     _note_choice(choice, read.outputs, fit, count, blind=blind)
     signature = _signature(fit, read.outputs, choice, seed)
     signature = signature.plus(**signs, **read.design.signs)
@@ -231,9 +247,9 @@ def next(  # noqa: A001 - the command's name
         n_rated=0 if fit is None else len(fit.rated),
         design=read.design.said(noun="output"),
         these_items=these_items,
-        writes=_writing(replace(this_call(), name="next").said()),
+        writes=writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, looked[1], partly=partly),
-        columns=_columns(read.called, read.outputs, blind=blind),
+        columns=columns_of_raters(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
         signature=signature,
@@ -252,16 +268,10 @@ def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
         **dict.fromkeys((*OF_PLANS, "within", "looks")),
         outputs="FILE" if rated is None else rated,
         plan=False,
-        goal="mean",
-        n=max(goal.ratings for goal in result.goals),
+        goal="compare" if result.of_difference else "mean",
+        n=result.headline.ratings // (1 + result.of_difference),
     )
-    return replace(result, draws=_writing(line))
-
-
-def _writing(line: str) -> str:
-    """The line with the file for raters that it writes."""
-    end = "" if flags_spoken() is None else " "
-    return f"{line}{end}{saving(TO_RATE)}"
+    return replace(result, draws=writing(line))
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:
@@ -290,8 +300,76 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inputs:
+    """Outputs and rated texts that were read.
+
+    Attributes:
+        pool: the rated texts, if any; outputs, done: outputs without and with a rating.
+        design: of all outputs, rated or not.
+        called: names of columns by role, which the file for raters takes over: those of the rated
+            texts, beside which it will stand, before those of the outputs.
+        compared: the same as `compare` has it; None for other goals, or if nothing is rated.
+        chances: of the rated outputs to be drawn, if only those drawn count; else None.
+    """
+
+    pool: RatedPool | None
+    outputs: Outputs
+    done: Outputs
+    design: Design
+    called: Mapping[str, tuple[str, ...]]
+    compared: Inputs | None = None
+    chances: FloatArray | None = None
+
+
+def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
+    """The rated texts, the outputs that nobody has rated, and those that were."""
+    check_standard_input(outputs, rated)
+    reading = replace(rows.to_reading(), beside_rated=rated is not None)
+    read = read_partly(outputs, reading, "" if goal in PAIRED else None)
+    tell(read)
+    note_missing(read.texts)
+    pool = read.pool
+    called = {**read.columns}
+    ratings = None
+    if rated is not None and goal in PAIRED:
+        ratings = read_rated(rated, rows)
+        tell(ratings)
+        pool = ratings.pool
+        called |= {role: names for role, names in ratings.columns.items() if names}
+    elif rated is not None:
+        read_too = told_pool(rated, rows)
+        pool = read_too.pool
+        called |= {role: names for role, names in read_too.columns.items() if names}
+    compared = None
+    chances = None
+    if goal in PAIRED and pool is not None:
+        with silenced():
+            compared = inputs_of(read, ratings)
+        pool = compared.pool
+        looks_drawn(compared, None, FORETOLD)
+    done = np.zeros(len(read.texts), dtype=np.bool_)
+    done[read.place if compared is None else compared.outputs.place] = True
+    if goal == "compare" and compared is not None:
+        compared, chances = counting(compared)
+    if chances is not None:
+        done[:] = False
+        done[[] if compared is None else compared.outputs.place] = True
+    elif rated is not None and pool is not None and read.named:
+        rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
+        pairs = zip(read.texts.ids, read.texts.texts, strict=True)
+        done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
+    if done.all() and goal != "best":
+        remedy = "give outputs that nobody has rated"
+        raise InputError("every output has a rating already", remedy=remedy)
+    new = read.texts.take(np.flatnonzero(~done))
+    old = read.texts.take(np.flatnonzero(done))
+    design = Design.of(read.texts)
+    return _Inputs(pool, new, old, design, called, compared, chances)
+
+
 def _outputs(
-    estimator: Estimator | None, read: ChoiceInputs, seed: int, *, these: bool
+    estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool
 ) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
     outputs = read.outputs
@@ -308,7 +386,7 @@ def _outputs(
 
 def _items(
     estimator: Estimator | None,
-    read: ChoiceInputs,
+    read: _Inputs,
     systems: tuple[str, str],
     size: float,
     seed: int,
@@ -333,24 +411,6 @@ def _items(
             plan=plan,
         )
     return beside_pair(units, pair, size), pair
-
-
-def _best(
-    read: ChoiceInputs,
-    estimator: Estimator,
-    looks: int,
-    n: int | None,
-    seed: int,
-    *,
-    these: bool,
-) -> tuple[Choice, LookPlan]:
-    """Answers of the systems that are left in the race, and the race's looks."""
-    new = answers_by_item(read.outputs)
-    done = answers_by_item(read.done)
-    names, plan = plan_of_race(new, done, looks)
-    with silenced():  # what it says of the rows was said
-        race = race_of(read.compared, estimator.clone(), names, plan, seed, these=these)
-    return to_rate(race, plan, new, done, n, seed), plan
 
 
 def _note_choice(
@@ -387,23 +447,10 @@ def _note_choice(
         )
 
 
-def _columns(
-    called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
-) -> dict[str, str]:
-    """Names of the columns of the file for raters, by role: the user's, or the usual.
-
-    Numbers of rows are no ids, and sources that stand for items are not written twice.
-    """
-    twice = "item" not in called and outputs.items == outputs.sources
-    left_out = {"system": blind, "item": twice, "id": "id" not in called}
-    roles = [role for role in ROLES if not left_out.get(role)]
-    return {role: (*called.get(role, ()), role)[0] for role in roles}
-
-
 def _then(
     outputs: Rows,
     rated: Rows,
-    read: ChoiceInputs,
+    read: _Inputs,
     goal: str | None,
     looks: LookPlan | None,
     *,

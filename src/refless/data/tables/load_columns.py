@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -17,7 +16,7 @@ from refless.data.tables.cells import each_once
 from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
-from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
+from refless.data.tables.exports.preferences import NAME, PAIRS, SIDE, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
 from refless.data.tables.reading import (
@@ -38,7 +37,6 @@ from refless.registry.errors import InputError
 _CHUNK = 8192
 MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
 # output_a, output_v1
-_SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)
 
 
 class FilePart(NamedTuple):
@@ -297,7 +295,7 @@ def _sources(
 def with_sides(keep: Keep) -> Keep:
     """The same, of names of either side too: of `output_v1` if `output` is kept."""
     return lambda name: (
-        keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
+        keep(name) or bool((side := SIDE.fullmatch(name)) and keep(side[1]))
     )
 
 
@@ -379,7 +377,7 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
 
 def _ends(names: Names) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
-    sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
+    sides = [(folded(side[1]), side[2]) for side in map(SIDE.fullmatch, names) if side]
     texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
     plain = names_of(("text", "system", "rating"))
     of_one_text = (
@@ -393,7 +391,7 @@ def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
     of_row = {} if item is None else {"item": row.get(item, place)}
     by_side: dict[str, Row] = {end.casefold(): {} for end in ends}
     for name, value in row.items():
-        match = _SIDE.fullmatch(name)
+        match = SIDE.fullmatch(name)
         if match and match[2].casefold() in by_side:
             by_side[match[2].casefold()][match[1]] = value
         elif name != item:

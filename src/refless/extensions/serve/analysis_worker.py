@@ -138,8 +138,7 @@ def _compared(job: Job, result: Look) -> None:
         today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         ends = always(couple, len(pairs), reach)
-        ahead = _ahead(missing, today, job)
-        result["said"].append(_settled(couple, ends, ahead))
+        result["said"].append(_settled(couple, ends, missing, job))
     _concluded(job, result, compared)
 
 
@@ -180,12 +179,11 @@ def _planned(job: Job, result: Look) -> None:
     rated = job.rated_items
     result["needed"] = max(ahead - rated, 1) * len(job.systems)
     if not taken.looks:
-        items = counted(rated, "rated item")
+        items = f"{counted(rated, 'rated item')} drawn at random"
         first = f"The first look at the systems is at {ahead}; there are {items} by now"
         if job.careless:
             every = items_answered(job.ratings, job.systems)
-            careless = ", ".join(sorted(job.careless))
-            first += f", {every} with those of raters who may be careless ({careless})"
+            first += f", {every} with those of raters who may be careless"
         result["said"].append(f"{first}.")
 
 
@@ -275,29 +273,22 @@ def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     return job.arguments.compared(Path(job.folder), function)
 
 
-def _settled(pair: Any, always: Interval, ahead: str) -> str:  # noqa: ANN401 - of either question
-    """Whether enough is rated, or what lies ahead; true however often one looks."""
+def _settled(pair: Any, always: Interval, missing: int | None, job: Job) -> str:  # noqa: ANN401
+    """Whether enough is rated, or how much more it takes; true however often one looks."""
     low, high = always
     first = pair.first
     second = pair.second
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
-    return f"{first} and {second}: {ahead}"
-
-
-def _ahead(missing: int | None, today: Today | None, job: Job) -> str:
-    """The further items that should settle a difference, or why ratings of these may not."""
-    if missing is None and today is not None and today.progress.missing <= 0:
-        return "all items are rated, and it is not settled: that takes other items."
     if missing is None:
-        return "rating all items may not settle it."
+        return f"{first} and {second}: all these items may not settle it; others would have to."
     items = counted(missing, "more rated item")
     time = ""
     if job.answers:
         seconds = median(answer.seconds for answer in job.answers)
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
-    return f"about {items}{time} should settle it, four times out of five."
+    return f"{first} and {second}: about {items}{time} should settle it, four times out of five."
 
 
 def more_to_settle(
@@ -353,7 +344,7 @@ def _preferred(job: Job, result: Look) -> None:
     for win in compared.wins:
         rate = win.by_item
         ends = always_of_rate(rate, questions)
-        row = _row(win, rate.rate, rate.at_one_look)
+        row = _row(win, rate.rate, replace(rate.answer, wide=1.0).interval)
         result["systems"].append(row | {"always": ends})
         n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
@@ -361,7 +352,7 @@ def _preferred(job: Job, result: Look) -> None:
         missing = more_to_settle(rate.rate - 0.5, today, questions)
         low, high = ends
         beyond = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win, beyond, _ahead(missing, today, job)))
+        result["said"].append(_settled(win, beyond, missing, job))
     _concluded(job, result, compared)
 
 

@@ -33,7 +33,7 @@ from refless.commands.parameters import (
     names_in,
     words_of,
 )
-from refless.commands.rows import outputs_of, told_pool
+from refless.commands.rows import outputs_of, tell, told_pool
 from refless.commands.warnings import note, silenced
 from refless.data.records import Outputs, Texts
 from refless.data.rows import rating_rows, rows_of
@@ -154,15 +154,11 @@ def rate(
             "dimension the same; "
             f"name one {called('dimension')}, or leave {called('rated')} out"
         )
-    texts = outputs_of(outputs, rows)
+    texts = _outputs(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
-    if page.looks and audit < 1:
-        note(
-            f"looks count items that are drawn at random: {called('audit', 1)} draws all of them so"
-        )
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
@@ -182,6 +178,15 @@ def rate(
         restore=restore,
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
+
+
+def _outputs(outputs: Rows, rows: OutputRows) -> Outputs:
+    """The outputs; each of several files is a system, unless a column names them."""
+    if len(words_of(outputs)) < 2:
+        return outputs_of(outputs, rows)
+    read = read_partly(outputs, rows.to_reading())
+    tell(read)
+    return read.texts
 
 
 def check_served(host: str) -> None:
@@ -272,14 +277,11 @@ def _check_until(project: Project, texts: Outputs, path: str, *, rated: bool) ->
     if not goal or (fits and len({*texts.systems}) > 1):
         return
     problem = f"until is {goal!r}, which these outputs and this question cannot tell"
-    remedy = "it compares systems, so give outputs of several"
-    if len({*texts.systems}) > 1 and rated:
-        remedy = (
-            "ratings take 'difference known to 0.2' or \"every system's mean to 0.15\"; with looks "
-            "also 'difference shown' or 'best known'"
-        )
-    elif len({*texts.systems}) > 1:
-        remedy = "choices take 'win rate known to 0.1', without looks"
+    remedy = (
+        "it compares systems, so give outputs of several; ratings take 'difference known to "
+        "0.2' or \"every system's mean to 0.15\", with looks 'difference shown' or 'best known' "
+        "too; choices take 'win rate known to 0.1'"
+    )
     raise InputError(problem, path=path, remedy=remedy)
 
 

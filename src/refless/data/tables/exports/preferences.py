@@ -79,6 +79,7 @@ _HOW_MUCH = re.compile(  # in `a is much better`, of which only the side counts
     "|better|prefer|preferred|wins?)(?=_|$)"
 )
 _SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
+SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_old
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
 # roles whose columns, if a flag names them, are read as they are
 AS_THEY_ARE = (
@@ -92,6 +93,7 @@ class Sides(NamedTuple):
     """Columns of pairs: the two texts, who won, and the ends of names of the two sides.
 
     Votes on systems alone have no texts: `has_texts` is false, and both systems have columns.
+    Columns of texts may be called by `systems`: output_old and output_new.
     """
 
     first: str
@@ -99,6 +101,7 @@ class Sides(NamedTuple):
     winner: str | None
     ends: tuple[str, str]
     has_texts: bool = True
+    systems: tuple[str, ...] = ("", "")
 
 
 def sides_in(names: Collection[str]) -> Sides | None:
@@ -115,7 +118,18 @@ def sides_in(names: Collection[str]) -> Sides | None:
         if stem + a in names and stem + b in names:
             has_texts = stem in TEXTS
             return Sides(stem + a, stem + b, winner, (a, b), has_texts=has_texts)
-    return None
+    return _by_systems(names, winner) if winner else None
+
+
+def _by_systems(names: Collection[str], winner: str) -> Sides | None:
+    """The columns of two texts that are called by their systems; None if there are others."""
+    sides = [side for side in map(SIDE.fullmatch, names) if side]
+    texts = [side for side in sides if side[1] in ROLES["text"].names]
+    if len(texts) != 2 or texts[0][1] != texts[1][1]:
+        return None
+    a, b = texts
+    ends = (a[0].removeprefix(a[1]), b[0].removeprefix(b[1]))
+    return Sides(a[0], b[0], winner, ends, systems=(a[2], b[2]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +319,8 @@ def _entry(
         remedy = (
             "write a or b (1 or 2 where the columns end so), tie, or the system's name"
         )
+        if all(systems):
+            remedy = f"write {', '.join(map(str, systems))} or tie"
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
     ratings = [*chain(*(_rated(pair, vote, record, layout.to) for vote in known))]
@@ -314,10 +330,11 @@ def _entry(
 def _sides(row: Row, layout: _Layout, texts: Sequence[object]) -> list[Row]:
     """The two sides with their scores, systems and texts, as far as there are any."""
     pair = []
-    for scores, systems in zip(layout.scores, layout.systems, strict=True):
+    names = layout.sides.systems if layout.sides else ()
+    for scores, systems, name in zip(layout.scores, layout.systems, names, strict=True):
         side = {name: row[column] for name, column in scores}
-        system = _first(row, systems)
-        if system is not None:
+        system = _first(row, systems) or name
+        if system:
             side[layout.to["system"]] = system
         pair.append(side)
     for side, text in zip(pair, texts, strict=False):
