@@ -25,6 +25,13 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
             f"{order[:1].upper()}{order[1:]}, and nothing else tells them from the others. If the "
             f"order means something (a date, a score), they are not {RANDOM}. {then}"
         )
+    if draw.wanted:
+        (shares,) = (column for column in draw.differing if column.by == "system")
+        return (
+            f"{sentence(_column(shares))}; within each they look {RANDOM}, but the "
+            f"{draw.n_rated:,} rated of {counted(draw.n, 'row')} together do not (p at most "
+            f"{LEVEL:g}). {then}"
+        )
     columns = [column for column in draw.differing if column.by != "order"]
     parts = [_column(column) for column in columns[:NAMED]]
     unnamed = len(columns) - len(parts)
@@ -53,8 +60,8 @@ def shares_remark(draw: RandomDraw) -> str:
         return ""
     (shares,) = (column for column in draw.differing if column.by == "system")
     return (
-        f"{sentence(_column(shares))}; within each, rated outputs look like the others, so "
-        "nothing tells that this biases the difference."
+        f"{sentence(_column(shares))}; within each they look {RANDOM}, so nothing tells that this "
+        "biases the difference."
     )
 
 

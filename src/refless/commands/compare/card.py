@@ -231,15 +231,24 @@ def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) ->
     return f"{mean}, but {listed} may be as good."
 
 
-def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
-    """A sentence on raters who rated one of two systems, if there are any."""
-    sides: list[str] = []
+def of_one_sided(
+    pairs: Sequence[Pair], ratings: Mapping[str, int] | None = None
+) -> list[str]:
+    """A sentence on raters who rated one of two systems, if there are any; `ratings` of each."""
+    sides: dict[str, str] = {}
     for pair in pairs:
-        sides += [
-            f"'{rater}' rated only {pair.one_sided[rater]}" for rater in pair.one_sided
-        ]
-    listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
-    return [f"{listed}: such ratings do not count in a difference."] if sides else []
+        for rater, system in pair.one_sided.items():
+            sides.setdefault(f"'{rater}' rated only {system}", rater)
+    if not sides:
+        return []
+    listed = first_of([*sides], MOST_NAMED)
+    if not ratings or len(pairs) > 1:
+        return [f"{listed}: such ratings do not count in a difference."]
+    out = sum(ratings.get(rater, 0) for rater in sides.values())
+    left = sum(ratings.values()) - out
+    people = counted(len(ratings) - len(sides), "person", "people")
+    uncounted = f"{counted(out, 'rating')} that do not count in a difference"
+    return [f"{listed}: {uncounted}; {left:,} by {people} do."]
 
 
 def of_not_drawn(count: int) -> str:

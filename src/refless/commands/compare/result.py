@@ -1,7 +1,7 @@
 """Systems compared: the result of `refless compare`."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
@@ -33,7 +33,7 @@ from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
@@ -98,6 +98,8 @@ class CompareResult(Result):
         next_command: the line that chooses what to rate next.
         gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
+        people: [n] rating of each output, by those who do not count in a difference, too.
+        unread_scores: columns that may be scores, and are not read.
     """
 
     record = CompareRecord
@@ -122,6 +124,8 @@ class CompareResult(Result):
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gate_command: str = ""
     gated: bool = False
+    people: FloatArray
+    unread_scores: Sequence[str] = ()
 
     @property
     def better(self) -> str:
@@ -148,13 +152,21 @@ class CompareResult(Result):
             )
             return replace(card, rests=f"{card.rests} {self.agree}".rstrip())
         (pair,) = comparison.pairs
-        apart = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
+        one_sided = of_one_sided(comparison.pairs, self.raters)
+        apart = [*one_sided, *of_apart(comparison.pairs)]
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
         if self.not_drawn:
             chosen = [of_not_drawn(self.not_drawn)]
         if self.unlike:
             chosen = [self.unlike]
-        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
+        rests = " ".join(
+            [
+                *apart,
+                made_of(pair, self.estimator, self.unread_scores),
+                *chosen,
+                self.agree,
+            ]
+        )
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
     def _systems(self) -> Section:
@@ -196,7 +208,7 @@ class CompareResult(Result):
         compared = self.compared
         outputs = side_by_side(
             compared.outputs,
-            compared.human,
+            self.people,
             compared.estimates,
             self.first_rows,
             percent=self.percent,

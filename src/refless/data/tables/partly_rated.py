@@ -36,6 +36,7 @@ from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns, Kind
 from refless.data.tables.shared_ids import items_of_ids
 from refless.data.tables.table import Read, RowTable, numbers_of, read_table
+from refless.data.tables.unread import unread_scores
 from refless.data.tables.views import (
     check_told_apart,
     outputs_of_rows,
@@ -60,6 +61,7 @@ class PartlyRated(Read):
         place: [m] which of the outputs each of these is.
         probability: [n] chance with which each was drawn to be rated, NaN if it is not given.
         named: whether the ids came from the user.
+        unread_scores: columns that may be scores, and are not read.
     """
 
     texts: Outputs
@@ -67,6 +69,7 @@ class PartlyRated(Read):
     place: IntArray
     probability: FloatArray
     named: bool = True
+    unread_scores: Names = ()
 
     @property
     def human(self) -> FloatArray:
@@ -140,6 +143,7 @@ def partly_rated(
         place=np.arange(n),
         probability=probability,
         named=named,
+        unread_scores=unread_scores(table.rows, table.roles, reading.columns),
         columns=table.roles.columns,
         notes=tuple(chain.from_iterable(part.notes for part in reads)),
         skipped=tuple(chain.from_iterable(part.skipped for part in reads)),
