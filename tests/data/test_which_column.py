@@ -441,8 +441,13 @@ def test_texts_of_a_version_a_column_are_named() -> None:
         {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
     ]
     assert overview(with_text, Reading()).beside == ()
-    with bad_input("name it 'output_new' and its ratings 'rating_new'"):
+    with bad_input("'new' 'output_new', its ratings 'rating_new'"):
         refless.look(rows)
+    answers = renamed(rows, old="old answer", new="new answer")
+    with bad_input("call 'old answer' 'output_old', its ratings 'rating_old'"):
+        refless.look(answers)
+    with bad_input(r"text=NAME, one text a row; the columns"):
+        refless.look([{**row, "system": "v" + str(i % 2)} for i, row in enumerate(rows)])
     read_as = renamed(rows, old="output_old", new="output_new")
     assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
 

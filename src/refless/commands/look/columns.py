@@ -70,5 +70,5 @@ def _of_versions(names: Strings) -> list[Card]:
     if len(names) < 2:
         return []
     found = f"{listed(names, MOST_NAMED)} may be texts of one version each"
-    fault = InputError(found, remedy=f"{renaming(names[-1])}.")
+    fault = InputError(found, remedy=f"{renaming(names)}.")
     return [refused(TOPIC, QUESTION, fault)]
