@@ -447,9 +447,22 @@ def test_texts_of_a_version_a_column_are_named() -> None:
     with bad_input("call 'old answer' 'output_old', its ratings 'rating_old'"):
         refless.look(answers)
     with bad_input(r"text=NAME, one text a row; the columns"):
-        refless.look([{**row, "system": "v" + str(i % 2)} for i, row in enumerate(rows)])
+        refless.look(
+            [{**row, "system": "v" + str(i % 2)} for i, row in enumerate(rows)]
+        )
     read_as = renamed(rows, old="output_old", new="output_new")
     assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
+
+
+def test_a_name_that_ends_in_version_is_the_system() -> None:
+    """If one alone does, and holds names; a column of a usual name comes first."""
+    rows = [
+        {"text": f"t {i}", "rating": i % 5, "bot_version": f"v{i % 2}"} for i in range(9)
+    ]
+    assert {*read_pool(rows).pool.systems} == {"v0", "v1"}
+    for more in ({"api_version": "b"}, {"system": "s"}, {"version": "s"}):
+        systems = {*read_pool([{**row, **more} for row in rows]).pool.systems}
+        assert systems == ({"s"} if "s" in more.values() else set())
 
 
 def test_times_of_forms() -> None:

@@ -63,8 +63,8 @@ class Asked:
             names = [column.name for column in seen.columns]
             guess = called("columns", seen.proposed)
             more = f"; perhaps {guess}" if seen.proposed else ""
-            known = {*seen.roles, *seen.proposed}
-            if len(seen.beside) > 1 and known.isdisjoint({"text", "system"}):
+            meant = {*seen.roles, *seen.proposed}
+            if len(seen.beside) > 1 and meant.isdisjoint({"text", "system"}):
                 more = f"; {renaming(seen.beside)}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
