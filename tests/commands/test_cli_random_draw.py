@@ -129,7 +129,7 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     rows = rated_if(rows_of(), lambda i, row: row["system"] == "a" or i % 10 == 1)
     path = written(tmp_path / "rows.csv", rows)
     notes = noted("judge", path)
-    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each they look drawn" in notes
+    assert "of 'a' 100 % are rated, of 'b' 20 %. Agreement" in notes
     assert LOOKS not in noted("compare", path)
     answer = run("compare", path, *SCORED, *NEIGHBORS).line
     assert "Of 'a' 100 % are rated, of 'b' 20 %; within each they" in answer

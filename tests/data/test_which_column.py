@@ -441,10 +441,10 @@ def test_texts_of_a_version_a_column_are_named() -> None:
         {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
     ]
     assert overview(with_text, Reading()).beside == ()
-    with bad_input("'new' 'output_new', its ratings 'rating_new'"):
+    with bad_input("'new' 'output_v2', its ratings 'rating_v2'"):
         refless.look(rows)
     answers = renamed(rows, old="old answer", new="new answer")
-    with bad_input("call 'old answer' 'output_old', its ratings 'rating_old'"):
+    with bad_input("call 'old answer' 'output_v1', its ratings 'rating_v1'"):
         refless.look(answers)
     with bad_input(r"text=NAME, one text a row; the columns"):
         refless.look(
@@ -454,15 +454,15 @@ def test_texts_of_a_version_a_column_are_named() -> None:
     assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
 
 
-def test_a_name_that_ends_in_version_is_the_system() -> None:
-    """If one alone does, and holds names; a column of a usual name comes first."""
+def test_a_bot_version_is_the_system() -> None:
+    """A column of a usual name comes first."""
     rows = [
-        {"text": f"t {i}", "rating": i % 5, "bot_version": f"v{i % 2}"} for i in range(9)
+        {"text": f"t {i}", "rating": i % 5, "bot_version": f"v{i % 2}"}
+        for i in range(9)
     ]
     assert {*read_pool(rows).pool.systems} == {"v0", "v1"}
-    for more in ({"api_version": "b"}, {"system": "s"}, {"version": "s"}):
-        systems = {*read_pool([{**row, **more} for row in rows]).pool.systems}
-        assert systems == ({"s"} if "s" in more.values() else set())
+    named = read_pool([{**row, "system": "s"} for row in rows])
+    assert {*named.pool.systems} == {"s"}
 
 
 def test_times_of_forms() -> None:

@@ -25,13 +25,6 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
             f"{order[:1].upper()}{order[1:]}, and nothing else tells them from the others. If the "
             f"order means something (a date, a score), they are not {RANDOM}. {then}"
         )
-    if draw.wanted:
-        (shares,) = (column for column in draw.differing if column.by == "system")
-        return (
-            f"{sentence(_column(shares))}; within each they look {RANDOM}, but the "
-            f"{draw.n_rated:,} rated of {counted(draw.n, 'row')} together do not (p at most "
-            f"{LEVEL:g}). {then}"
-        )
     columns = [column for column in draw.differing if column.by != "order"]
     parts = [_column(column) for column in columns[:NAMED]]
     unnamed = len(columns) - len(parts)

@@ -68,9 +68,7 @@ def card_of_two(
         further=_further(pair, further),
         unfit=_unfit(pair),
         advice=_advice(pair, further),
-        command=""
-        if pair.shown or _is_all_rated(pair) or further.takes_new
-        else command,
+        command=command if _takes_ratings(pair, further) else "",
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -105,7 +103,7 @@ def _pass_rates(first: float, second: float) -> list[str]:
 def _advice(pair: Pair, further: Further) -> str:
     better = turned(pair).second
     if pair.shown and pair.method == "estimates":
-        return f"rate some outputs that are drawn at random, before you take {better}."
+        return f"before you take {better}, rate some outputs that are drawn at random."
     if pair.shown:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
@@ -119,6 +117,12 @@ def _advice(pair: Pair, further: Further) -> str:
     return "all items are rated: it takes answers to more items."
 
 
+def _takes_ratings(pair: Pair, further: Further) -> bool:
+    """Whether ratings of the items that are left come next."""
+    is_decided = pair.shown and pair.method != "estimates"
+    return not (is_decided or further.takes_new or _is_all_rated(pair))
+
+
 def _is_all_rated(pair: Pair) -> bool:
     """Whether each item has its rating, or both where they are compared in pairs."""
     return pair.items == (pair.both_rated if pair.paired else pair.rated)
@@ -126,6 +130,8 @@ def _is_all_rated(pair: Pair) -> bool:
 
 def _further(pair: Pair, further: Further) -> str:
     """The items that would show the difference, in a sentence."""
+    if pair.method == "estimates" and pair.shown and pair.rated:
+        return "some, drawn at random: by those here only the estimates learn."
     if pair.method == "estimates" and pair.shown:
         return "some; no rating is behind this answer yet."
     return further.said

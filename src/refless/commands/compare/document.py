@@ -26,7 +26,6 @@ from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 NAME = 24  # columns of a terminal
-SEEN = 0.01  # by which two numbers on a page differ
 MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
 ALLOWED = "for raters who are stricter or milder."
@@ -293,8 +292,8 @@ def _of_two(comparison: Comparison) -> list[str]:
     return lines
 
 
-def made_of(pair: Pair, estimator: str, unread: Sequence[str] = ()) -> str:
-    """The ratings and estimates behind the answer on two; scores that are unread may add to it."""
+def made_of(pair: Pair, estimator: str) -> str:
+    """The ratings and estimates behind the answer on two systems."""
     rated = _rated(pair)
     if pair.method == "estimates":
         return f"This is {_alone([pair])}"
@@ -309,8 +308,6 @@ def made_of(pair: Pair, estimator: str, unread: Sequence[str] = ()) -> str:
         if pair.powered.rated >= 10:
             _, source, _ = estimator.partition(" from texts alone")
             why = f"estimates{source} would not make it more exact"
-            if source and unread:
-                why += f"; {called('score_column', unread[0])} adds a judge's scores"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
     gain = f"as exact as ratings of {worth:,} such items without estimates"
@@ -438,23 +435,6 @@ def rank_range(ranks: tuple[int, int]) -> str:
 STANDING = ("rank", "rated", "outputs")
 
 
-def _means_apart(comparison: Comparison) -> tuple[str, ...]:
-    """A sentence if the means of two do not differ by what their difference is."""
-    if len(comparison.pairs) != 1:
-        return ()
-    (pair,) = comparison.pairs
-    means = {one.name: one.mean.value for one in comparison.standings}
-    gap = abs(means[pair.second] - means[pair.first])
-    size = abs(pair.difference.value)
-    if not abs(gap - size) >= SEEN:
-        return ()
-    both = f"{number(gap, 2)}, not by {number(size, 2)}"
-    why = (
-        "each is told by itself, the difference also by what answers to one item share"
-    )
-    return (f"The means differ by {both}: {why}.",)
-
-
 def systems_section(
     comparison: Comparison, scale: Interval | None, *, of_passes: bool
 ) -> Section:
@@ -477,10 +457,9 @@ def systems_section(
         f"Systems, {units}",
         ("system", "passes [95 %]" if of_passes else "mean [95 %]", *STANDING),
         entries,
-        "Means with their 95 % intervals. Whether two systems differ is shown by the difference, "
-        "not by whether these intervals overlap.",
+        "Means with their 95 % intervals, each told by itself. Whether two systems differ "
+        "is shown by the difference, not by whether these intervals overlap.",
         axis="share that pass" if of_passes else "mean",
         label="Systems",
         shares=of_passes,
-        lines=_means_apart(comparison),
     )

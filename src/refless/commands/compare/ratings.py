@@ -84,7 +84,6 @@ def compared_ratings(
         comparison=comparison,
         compared=counting,
         people=field.human,
-        unread_scores=inputs.outputs.unread_scores,
         first_rows=inputs.outputs.first_rows,
         percent=inputs.pool.of_verdicts,
         next_command=next_command,

@@ -1,7 +1,7 @@
 """Systems compared: the result of `refless compare`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
@@ -99,7 +99,6 @@ class CompareResult(Result):
         gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
         people: [n] rating of each output, by those who do not count in a difference, too.
-        unread_scores: columns that may be scores, and are not read.
     """
 
     record = CompareRecord
@@ -125,7 +124,6 @@ class CompareResult(Result):
     gate_command: str = ""
     gated: bool = False
     people: FloatArray
-    unread_scores: Sequence[str] = ()
 
     @property
     def better(self) -> str:
@@ -162,7 +160,7 @@ class CompareResult(Result):
         rests = " ".join(
             [
                 *apart,
-                made_of(pair, self.estimator, self.unread_scores),
+                made_of(pair, self.estimator),
                 *chosen,
                 self.agree,
             ]

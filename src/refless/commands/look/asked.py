@@ -8,7 +8,7 @@ from typing import Any
 from refless.commands.calls import Call, Functions, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
-from refless.commands.rows import ScoredRows, many_codes, note_ratings
+from refless.commands.rows import ScoredRows, note_ratings
 from refless.commands.warnings import note, silenced
 from refless.data.choices import are_choices
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES, unscaled
@@ -173,10 +173,11 @@ def _of_choices(seen: Overview) -> Overview:
 
 def _likely(pool: RatedPool) -> Scale | None:
     """The usual scale whose ends some ratings have; None if they do not tell it."""
-    if many_codes(pool):
+    try:
+        with silenced():  # what is to be said of them is said with the answers
+            values = note_ratings(pool)
+    except InputError:
         return None
-    with silenced():  # what is to be said of them is said with the answers
-        values = note_ratings(pool)
     if len(values) < max(FEWEST_RATINGS, len(pool.ratings.values)):
         return None
     ends = float(values.min()), float(values.max())

@@ -5,9 +5,11 @@ The first ones to rate have the highest priority. Raters do not see it, and no t
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from refless.data.records import Outputs
 from refless.registry.signature import Signature
 from refless.report.export import Cell, as_json
 
+LISTED = ("id", "item", "system", "source", "text")  # columns of the file
 VISIBLE = ("source", "text")  # roles that raters see
 
 
@@ -57,3 +59,16 @@ def _ranked(
             if cell is not None and cell == cell
         }
         yield filled, (len(rows) - i) / len(rows)
+
+
+def columns_of_list(
+    called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
+) -> dict[str, str]:
+    """Names of the columns of the file for raters, by role: the user's, or the usual.
+
+    Numbers of rows are no ids, and sources that stand for items are not written twice.
+    """
+    twice = "item" not in called and outputs.items == outputs.sources
+    left_out = {"system": blind, "item": twice, "id": "id" not in called}
+    roles = [role for role in LISTED if not left_out.get(role)]
+    return {role: (*called.get(role, ()), role)[0] for role in roles}

@@ -35,6 +35,7 @@ from refless.commands.next.plan import (
     pilot_read,
     planned,
 )
+from refless.commands.next.raters_file import columns_of_list
 from refless.commands.next.result import TO_RATE, NextResult
 from refless.commands.next.sampling_design import (
     Units,
@@ -96,7 +97,6 @@ from refless.stats.group_sequential import LookPlan
 FORETOLD = "The forecast is made as if they were."
 USUAL = 50  # outputs, or items
 PAIRED = ("compare", "best")  # goals that pair answers to one item
-ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
 NAMES = {NextResult: "next", PlanResult: "plan"}
@@ -233,7 +233,7 @@ def next(  # noqa: A001 - the command's name
         these_items=these_items,
         writes=_writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, partly=partly),
-        columns=_columns(read.called, read.outputs, blind=blind),
+        columns=columns_of_list(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
         signature=signature,
@@ -445,19 +445,6 @@ def _note_choice(
         )
 
 
-def _columns(
-    called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
-) -> dict[str, str]:
-    """Names of the columns of the file for raters, by role: the user's, or the usual.
-
-    Numbers of rows are no ids, and sources that stand for items are not written twice.
-    """
-    twice = "item" not in called and outputs.items == outputs.sources
-    left_out = {"system": blind, "item": twice, "id": "id" not in called}
-    roles = [role for role in ROLES if not left_out.get(role)]
-    return {role: (*called.get(role, ()), role)[0] for role in roles}
-
-
 def _then(
     outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool
 ) -> str:
@@ -469,7 +456,8 @@ def _then(
         return replace(this_call(), name="next").said(n=None, rated=files)
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
-    if not compares and (partly or this_call().values["score_column"]):
+    given = this_call().values
+    if given["blind"] or (not compares and (partly or given["score_column"])):
         # the list's rows take the scores of the outputs, in files beside each other
         earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]

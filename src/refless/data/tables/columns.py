@@ -107,13 +107,11 @@ def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
     aliases = names_of(open_roles)
     aliases |= {*ROLES["text"].hints} if "text" in open_roles else set()
     patterns = [name for name in names if is_pattern(name)]
-    places = [role for role in open_roles if ROLES[role].of == "place"]
     patterns += [*more_names, *outer(columns, more_names)]
     who = "annotator" in open_roles
     return lambda name: (
         name in names
         or folded(name) in aliases
-        or any(is_place_hint(name, role) for role in places)
         or (who and says_who(name))
         or any(matches(name, text) for text in patterns)
     )
@@ -233,7 +231,6 @@ def roles_of(
                 names = (role,)
             else:
                 names = _by_alias(columns, roles, role, fitting, path)
-                names = names or _alone_hinted(role, fitting, flagged_names(columns))
             phrases += [f"{role} from '{name}'" for name in names if name not in known]
         if names:
             chosen[role] = names
@@ -256,17 +253,6 @@ def roles_of(
     return Roles(
         columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters
     )
-
-
-def is_place_hint(name: str, role: str) -> bool:
-    """Whether a column may be a role that is about places of texts, as its name ends."""
-    return ROLES[role].of == "place" and _is_hinted(name, role)
-
-
-def _alone_hinted(role: str, header: Names, named: Names) -> Strings:
-    """The only column whose name may be that of the role, if no flag names it for another."""
-    hinted = [name for name in header if is_place_hint(name, role)]
-    return tuple(hinted) if len(hinted) == 1 and hinted[0] not in named else ()
 
 
 def _flagged_in(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from refless.data.records import Scale
 from refless.data.tables.cells import each_once
-from refless.data.tables.columns import Keep, is_place_hint, outer, with_nested
+from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
@@ -110,7 +110,7 @@ class Gathered:
 
     def fits(self, role: str, name: str, chosen: Mapping[str, Names]) -> bool:
         """Whether a column with a usual name of a role may be it, beside roles chosen before."""
-        if folded(name) not in ROLES[role].names and not is_place_hint(name, role):
+        if folded(name) not in ROLES[role].names:
             return True
         about = [chosen.get(place, ()) for place in ("system", "item", "source")]
         groups = [*map(self.seen, chain(*about))]

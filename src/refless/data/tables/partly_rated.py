@@ -36,7 +36,6 @@ from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns, Kind
 from refless.data.tables.shared_ids import items_of_ids
 from refless.data.tables.table import Read, RowTable, numbers_of, read_table
-from refless.data.tables.unread import unread_scores
 from refless.data.tables.views import (
     check_told_apart,
     outputs_of_rows,
@@ -61,7 +60,6 @@ class PartlyRated(Read):
         place: [m] which of the outputs each of these is.
         probability: [n] chance with which each was drawn to be rated, NaN if it is not given.
         named: whether the ids came from the user.
-        unread_scores: columns that may be scores, and are not read.
     """
 
     texts: Outputs
@@ -69,7 +67,6 @@ class PartlyRated(Read):
     place: IntArray
     probability: FloatArray
     named: bool = True
-    unread_scores: Names = ()
 
     @property
     def human(self) -> FloatArray:
@@ -143,7 +140,6 @@ def partly_rated(
         place=np.arange(n),
         probability=probability,
         named=named,
-        unread_scores=unread_scores(table.rows, table.roles, reading.columns),
         columns=table.roles.columns,
         notes=tuple(chain.from_iterable(part.notes for part in reads)),
         skipped=tuple(chain.from_iterable(part.skipped for part in reads)),
@@ -278,31 +274,18 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
 
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
-    """[n] which output each rated text is, -1 for none; the last of the ways that tells counts.
-
-    A blind list has no systems: of outputs that are alike in all else each has a rating in turn,
-    those without one first.
-    """
+    """[m] which output each rated text is, -1 for none; the last of the ways that tells counts."""
     texts = outputs.texts
     rated = more.texts.take(more.place)
     places = np.full(len(rated), -1, dtype=np.int64)
-    is_blind = bool(texts.systems) and not rated.systems
-    which = [] if is_blind else ["systems"]
-    ways = [[*which, "sources", "texts"], [*which, "items", "texts"]]
-    order = np.arange(len(texts))
-    if is_blind:
-        order = np.argsort(np.isin(order, outputs.place), kind="stable")
-    for names in [["ids", "texts"], *ways] if outputs.named and more.named else ways:
+    ways = [("systems", "sources", "texts"), ("systems", "items", "texts")]
+    for names in [("ids", "texts"), *ways] if outputs.named and more.named else ways:
         # a column that is not there is empty, and so are the rows
-        rows = [*zip(*(getattr(texts, name) for name in names), strict=False)]
-        same: dict[tuple[str, ...], list[int]] = {}
-        for i in order.tolist() if rows else ():
-            same.setdefault(rows[i], []).append(i)
+        rows = zip(*(getattr(texts, name) for name in names), strict=False)
+        place = {row: i for i, row in enumerate(rows)}
         keys = zip(*(getattr(rated, name) for name in names), strict=False)
         for i, key in enumerate(keys):
-            alike = same.get(key)
-            if alike is not None:
-                places[i] = alike.pop(0) if is_blind and len(alike) > 1 else alike[-1]
+            places[i] = place.get(key, places[i])
     return places
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from string import ascii_lowercase
 
 from refless.data.tables.columns import says_score
 from refless.data.tables.roles import Cells, are_names, are_written
@@ -11,7 +10,6 @@ from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
 
 MOST_GRADES = 13  # A+ to F
 MOST_RENAMED = 2  # columns in a sentence
-SIDE = re.compile(r"[a-z]|v?\d+|old|new")  # ends of names of columns of one version
 MOST_VERSIONS = 5
 # words in the names of columns, the first ones before others
 SYSTEMS = (
@@ -67,19 +65,12 @@ def written(columns: Columns) -> list[str]:
 
 def renaming(names: Sequence[str]) -> str:
     """The names by which the texts and ratings of one version each are read."""
-    ends = _ends(names)
-    pairs = [f"'output_{end}', its ratings 'rating_{end}'" for end in ends]
-    renamed = [f"'{name}' {pair}" for name, pair in zip(names, pairs, strict=False)]
-    listed = "; ".join(renamed[:MOST_RENAMED])
-    return f"if each holds the texts of one version, call {listed}"
-
-
-def _ends(names: Sequence[str]) -> list[str]:
-    """The end of each name for texts of one version: the word that tells it, or a letter."""
-    words = [[word for word in _split(name) if SIDE.fullmatch(word)] for name in names]
-    ends = [found[0] for found in words if len(found) == 1]
-    different = len({*ends}) == len(names)
-    return ends if different else [*ascii_lowercase[: len(names)]]
+    ends = range(1, MOST_RENAMED + 1)
+    renamed = [
+        f"'{name}' 'output_v{end}', its ratings 'rating_v{end}'"
+        for name, end in zip(names, ends, strict=False)
+    ]
+    return f"if each holds the texts of one version, call {'; '.join(renamed)}"
 
 
 def _texts(columns: Columns) -> list[str]:
@@ -144,11 +135,7 @@ def _only(names: list[str]) -> list[str]:
 
 
 def _words(name: str) -> set[str]:
-    return {*_split(name)}
-
-
-def _split(name: str) -> list[str]:
-    return re.split(r"[\W_]+", folded(name))
+    return {*re.split(r"[\W_]+", folded(name))}
 
 
 def _called(columns: Collection[str], words: str) -> list[str]:

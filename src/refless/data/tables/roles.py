@@ -166,8 +166,7 @@ class Columns:
     )
     system: str | None = role(
         "system model",
-        weak="version",
-        hints="*_version",  # if one alone is called so
+        weak="version bot_version model_version",
         filled="alike",
         fits=are_names,
     )

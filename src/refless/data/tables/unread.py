@@ -61,7 +61,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         _check_ratings(rows, roles, unread)
     if roles.column("text") and columns.text is None and "text" not in rows.known:
         _check_texts(rows, roles, unread)
-    scores = unread_scores(rows, roles, columns)
+    scores = unclear(unread) if roles.all("rating") else []
     if unread:
         names = dict.fromkeys([*scores, *map(at_any_place, unread)])
         sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]
@@ -81,11 +81,6 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
                 remedy = _remedy(role, name)
                 sentences.append(f"'{name}' does not look like the {role}; {remedy}")
         yield f"{rows.name}: {'; '.join(sentences)}"
-
-
-def unread_scores(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
-    """Columns beside ratings that may be scores, by their names, and are not read."""
-    return unclear(_unread(rows, roles, columns)) if roles.all("rating") else []
 
 
 def _repeats(cells: Sequence[object]) -> bool:
