@@ -221,7 +221,9 @@ def test_files_name_columns_each_in_its_own_way(tmp_path: Path) -> None:
 def test_no_system_lists_the_columns() -> None:
     """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
-    with bad_input(r"called system, model, version; .* 'variant', 'human_r"):
+    with bad_input(
+        r"called system, model, version, bot_version, model_version; .* 'variant', 'human_r"
+    ):
         refless.compare(rows)
 
 
