@@ -95,7 +95,7 @@ def test_advice_agrees_with_the_forecast(lead: float, *, hardly: bool) -> None:
         "all 26 items left decide it with a chance of "
     )
     assert (said, int(chance.split()[0]) < 33) == ("ratings of ", hardly)
-    assert ("collect" in card.advice, card.command == "") == (hardly, hardly)
+    assert ("undecided" in card.advice, card.command == "") == (hardly, hardly)
     assert "rated as these are" in chance or "20 times" in chance
 
 

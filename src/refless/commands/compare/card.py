@@ -112,7 +112,8 @@ def _advice(pair: Pair, further: Further) -> str:
         return "have the same people rate both."
     if not _is_all_rated(pair):
         if further.takes_new:
-            return f"call it undecided; to decide it, collect {further.new}."
+            beyond = f"; to decide it, collect {further.new}" if further.count else ""
+            return f"call it undecided{beyond}."
         return "rate more of the items, drawn at random."
     return "all items are rated: it takes answers to more items."
 
