@@ -239,10 +239,10 @@ def test_widths_that_are_not_reached() -> None:
         "mean", np.arange(40), 110, 40, "random", curve, within=0.2, already=90
     )
     card = what_to_rate(found, "", "", ("v1", "v2"), rated=True)
-    assert card.label == "To ±0.204 at best"
+    assert card.label == "Not quite"
     assert card.further == (
-        "all of them bring ±0.204, not ±0.20 (within, by default 5 % of the scale): that takes "
-        "about 9 outputs beyond them."
+        "all 110 bring about ±0.20, just short of the aim (within, by default 5 % of the scale): "
+        "about 9 outputs beyond them reach it."
     )
     told = what_to_rate(replace(found, n=110), "", "", ("v1", "v2"), rated=True)
     assert "tell the mean of v1 and v2 together to ±0.204;" in told.answer

@@ -132,7 +132,7 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     assert "of 'a' 100 % are rated, of 'b' 20 %. Agreement" in notes
     assert LOOKS not in noted("compare", path)
     answer = run("compare", path, *SCORED, *NEIGHBORS).line
-    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each, rated" in answer
+    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each they" in answer
     even = "rate about 64 more of 'b', drawn at random"
     assert even in notes
     shares = "of 'a' 100 % are rated, of 'b' 20 %"

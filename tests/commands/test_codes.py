@@ -55,7 +55,7 @@ def test_stars_of_zero() -> None:
 @pytest.mark.parametrize("code", [0.0, -1.0, -99.0, 9.0, 99.0])
 @pytest.mark.parametrize("top", [5, 6])
 def test_no_answer_rests_on_many_codes(code: float, top: int) -> None:
-    """Where half of the ratings stand apart, a scale or a map has to say what they are."""
+    """If half of the ratings stand apart, a scale or a map has to say what they are."""
     stars = [1 + i % (2 * top - 1) / 2 for i in range(60)]
     stars = [star for star in stars if star > 1 or code] + [1.0]
     with pytest.raises(InputError, match=rf"ratings are {code:g}, as if.*'{code:g}='"):

@@ -88,15 +88,15 @@ def test_what_would_decide() -> None:
 
 @pytest.mark.parametrize(("lead", "hardly"), [(0.3, False), (0.05, True)])
 def test_advice_agrees_with_the_forecast(lead: float, *, hardly: bool) -> None:
-    """What is left is rated only if that decides it with more than a slim chance."""
+    """Ratings of the items left are asked only if they decide with more than a slim chance."""
     differences = [lead + 0.8, lead - 0.8] * 25
     card = refless.compare(judged(differences, rated=24), scale=(0, 6)).card()
     said, _, chance = card.further.partition(
         "all 26 items left decide it with a chance of "
     )
     assert (said, int(chance.split()[0]) < 33) == ("ratings of ", hardly)
-    assert ("collect" in card.advice, card.command == "") == (hardly, hardly)
-    assert "rated and scored as these are" in chance or "20 times" in chance
+    assert ("undecided" in card.advice, card.command == "") == (hardly, hardly)
+    assert "rated as these are" in chance or "20 times" in chance
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,9 @@ def test_files_name_columns_each_in_its_own_way(tmp_path: Path) -> None:
 def test_no_system_lists_the_columns() -> None:
     """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
-    with bad_input(r"called system, model, version; .* 'variant', 'human_r"):
+    with bad_input(
+        r"called system, model, version, bot_version, model_version; .* 'variant', 'human_r"
+    ):
         refless.compare(rows)
 
 
@@ -441,10 +443,28 @@ def test_texts_of_a_version_a_column_are_named() -> None:
         {**row, "output": f"another text of {i}"} for i, row in enumerate(rows)
     ]
     assert overview(with_text, Reading()).beside == ()
-    with bad_input("name it 'output_new' and its ratings 'rating_new'"):
+    with bad_input("'new' 'output_v2', its ratings 'rating_v2'"):
         refless.look(rows)
+    answers = renamed(rows, old="old answer", new="new answer")
+    with bad_input("call 'old answer' 'output_v1', its ratings 'rating_v1'"):
+        refless.look(answers)
+    with bad_input(r"text=NAME, one text a row; the columns"):
+        refless.look(
+            [{**row, "system": "v" + str(i % 2)} for i, row in enumerate(rows)]
+        )
     read_as = renamed(rows, old="output_old", new="output_new")
     assert {*read_outputs(read_as).outputs.systems} == {"old", "new"}
+
+
+def test_a_bot_version_is_the_system() -> None:
+    """A column of a usual name comes first."""
+    rows = [
+        {"text": f"t {i}", "rating": i % 5, "bot_version": f"v{i % 2}"}
+        for i in range(9)
+    ]
+    assert {*read_pool(rows).pool.systems} == {"v0", "v1"}
+    named = read_pool([{**row, "system": "s"} for row in rows])
+    assert {*named.pool.systems} == {"s"}
 
 
 def test_times_of_forms() -> None:

@@ -61,8 +61,8 @@ def shares_remark(draw: RandomDraw) -> str:
     if not shares:
         return ""
     return (
-        f"{sentence(shares)}; within each, rated outputs look like the others, so "
-        "nothing tells that this biases the difference."
+        f"{sentence(shares)}; within each they look {RANDOM}, so nothing tells that this "
+        "biases the difference."
     )
 
 

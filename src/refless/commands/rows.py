@@ -148,46 +148,32 @@ def note_ratings(pool: RatedPool) -> FloatArray:
             shares = called("scale", (0, 1))
             note(f"all ratings go {ends}: if they are shares of it, {shares}")
         return values
-    if many := many_codes(pool):
-        raise codes_fault(pool, many)
     codes = codes_in(values) | _zero_in(values)
+    _refuse_many(values, codes)
     for line in _of_codes(values, codes, "rating", "not rated"):
         note(f"{line}; if it is a rating, give {called('scale')}")
     return values[~np.isin(values, [*codes])]
 
 
-def many_codes(pool: RatedPool) -> tuple[float, ...]:
-    """Codes of so many ratings that every answer would rest on them; none on a given scale.
+def _refuse_many(values: FloatArray, codes: frozenset[float]) -> None:
+    """Refuses ratings if every answer would rest on what codes among them stand for.
 
     A 0 counts only if it is no lowest of six marks: if ones are far rarer.
     """
-    values = pool.ratings.values
-    if pool.scale is not None or len(values) < FEWEST_RATINGS:
-        return ()
-    codes = codes_in(values) | _zero_in(values)
     if (values == 0).sum() <= APART * (values == 1).sum():
         codes -= {0.0}
-    share = float(np.isin(values, [*codes]).mean())
-    return tuple(sorted(codes)) if share > MOST_CODES else ()
-
-
-def blanking(codes: Sequence[float]) -> dict[str, str]:
-    """The option that reads codes as not rated."""
-    return {"rating-map": ",".join(f"{code:g}=" for code in codes)}
-
-
-def codes_fault(pool: RatedPool, codes: Sequence[float]) -> InputError:
-    """The error for many ratings that look like codes, with both ways to say what they are."""
-    values = pool.ratings.values
-    are_codes = np.isin(values, codes)
+    are_codes = np.isin(values, [*codes])
+    if len(values) < FEWEST_RATINGS or are_codes.mean() <= MOST_CODES:
+        return
     answers = values[~are_codes]
-    named = " or ".join(f"{code:g}" for code in codes)
+    written = [f"{code:g}" for code in sorted(codes)]
+    named = " or ".join(written)
+    blank = called("reading", {"rating-map": "=,".join(written) + "="})
     scale = called("scale", (float(values.min()), float(values.max())))
-    return InputError(
+    raise InputError(
         f"{int(are_codes.sum())} of {len(values)} ratings are {named}, as if that stood for not "
         f"rated: the others go from {answers.min():g} to {answers.max():g}",
-        remedy=f"{called('reading', blanking(codes))} reads them as not rated; if they are "
-        f"ratings, give {scale}",
+        remedy=f"{blank} reads them as not rated; if they are ratings, give {scale}",
     )
 
 

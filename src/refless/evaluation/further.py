@@ -77,7 +77,7 @@ class Further:
             )
         beyond = " beyond these" if here else ""
         return (
-            f"{here}{self.new}{beyond}, rated and scored as these are, would decide it with a "
+            f"{here}{self.new}{beyond}, rated as these are, would decide it with a "
             "chance of 4 in 5."
         )
 

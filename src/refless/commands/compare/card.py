@@ -69,7 +69,7 @@ def card_of_two(
         further=_further(pair, further),
         unfit=_unfit(pair),
         advice=_advice(pair, further),
-        command="" if _is_over(pair, further) else command,
+        command=command if _takes_ratings(pair, further) else "",
         figures=(_picture(pair, field, units, state),),
     )
 
@@ -104,7 +104,7 @@ def _pass_rates(first: float, second: float) -> list[str]:
 def _advice(pair: Pair, further: Further) -> str:
     better = turned(pair).second
     if pair.shown and pair.method == "estimates":
-        return f"rate some outputs that are drawn at random, before you take {better}."
+        return f"before you take {better}, rate some outputs that are drawn at random."
     if pair.shown:
         return f"take {better}; 'refless gate' holds the next version to it."
     if pair.look is not None:
@@ -113,7 +113,8 @@ def _advice(pair: Pair, further: Further) -> str:
         return "have the same people rate both."
     if not _is_all_rated(pair):
         if further.takes_new:
-            return f"call it undecided; to decide it, collect {further.new}."
+            beyond = f"; to decide it, collect {further.new}" if further.count else ""
+            return f"call it undecided{beyond}."
         return "rate more of the items, drawn at random."
     return "all items in the file are rated: it takes answers to more items."
 
@@ -125,10 +126,11 @@ def _go_on(look: PlannedLook) -> str:
     return f"go on to the next look, at {counted(look.upcoming, 'item')}."
 
 
-def _is_over(pair: Pair, further: Further) -> bool:
-    """Whether no rating of what there is may decide any more."""
+def _takes_ratings(pair: Pair, further: Further) -> bool:
+    """Whether ratings of the items that are left come next."""
+    is_decided = pair.shown and pair.method != "estimates"
     ended = further.of == "plan" and further.count is None
-    return pair.shown or ended or further.takes_new or _is_all_rated(pair)
+    return not (is_decided or ended or further.takes_new or _is_all_rated(pair))
 
 
 def _is_all_rated(pair: Pair) -> bool:
@@ -138,6 +140,8 @@ def _is_all_rated(pair: Pair) -> bool:
 
 def _further(pair: Pair, further: Further) -> str:
     """The items that would show the difference, in a sentence."""
+    if pair.method == "estimates" and pair.shown and pair.rated:
+        return "some, drawn at random: by those here only the estimates learn."
     if pair.method == "estimates" and pair.shown:
         return "some; no rating is behind this answer yet."
     return further.said
@@ -243,15 +247,24 @@ def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) ->
     return f"{mean}, but {listed} may be as good."
 
 
-def of_one_sided(pairs: Sequence[Pair]) -> list[str]:
-    """A sentence on raters who rated one of two systems, if there are any."""
-    sides: list[str] = []
+def of_one_sided(
+    pairs: Sequence[Pair], ratings: Mapping[str, int] | None = None
+) -> list[str]:
+    """A sentence on raters who rated one of two systems, if there are any; `ratings` of each."""
+    sides: dict[str, str] = {}
     for pair in pairs:
-        sides += [
-            f"'{rater}' rated only {pair.one_sided[rater]}" for rater in pair.one_sided
-        ]
-    listed = first_of([*dict.fromkeys(sides)], MOST_NAMED)
-    return [f"{listed}: such ratings do not count in a difference."] if sides else []
+        for rater, system in pair.one_sided.items():
+            sides.setdefault(f"'{rater}' rated only {system}", rater)
+    if not sides:
+        return []
+    listed = first_of([*sides], MOST_NAMED)
+    if not ratings or len(pairs) > 1:
+        return [f"{listed}: such ratings do not count in a difference."]
+    out = sum(ratings.get(rater, 0) for rater in sides.values())
+    left = sum(ratings.values()) - out
+    people = counted(len(ratings) - len(sides), "person", "people")
+    uncounted = f"{counted(out, 'rating')} that do not count in a difference"
+    return [f"{listed}: {uncounted}; {left:,} by {people} do."]
 
 
 def of_not_drawn(count: int) -> str:

@@ -306,10 +306,11 @@ def made_of(pair: Pair, estimator: str) -> str:
             return f"It rests on ratings alone, of {rated}."
         why = "too few"
         if pair.powered.rated >= 10:
-            why = "estimates would not make it more exact"
+            _, source, _ = estimator.partition(" from texts alone")
+            why = f"estimates{source} would not make it more exact"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
-    gain = f"as exact as {worth:,} rated items without estimates"
+    gain = f"as exact as ratings of {worth:,} such items without estimates"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 
@@ -399,7 +400,7 @@ def _one_pair(pair: Pair, units: RatingUnits) -> Section:
         entries.append((line_of(name, answer, units.factor), (p, above)))
     return charted(
         f"{second} minus {first}, in {units.name}",
-        ("made of", "difference [95 %]", "p", f"{second} is better"),
+        ("made of", "difference [95 %]", "p", f"chance {second} is better"),
         entries,
         f"How much higher {second} is rated than {first}, with 95 % intervals.",
         axis=f"difference, {units.name}",
@@ -456,8 +457,8 @@ def systems_section(
         f"Systems, {units}",
         ("system", "passes [95 %]" if of_passes else "mean [95 %]", *STANDING),
         entries,
-        "Means with their 95 % intervals. Whether two systems differ is shown by the difference, "
-        "not by whether these intervals overlap.",
+        "Means with their 95 % intervals, each told by itself. Whether two systems differ "
+        "is shown by the difference, not by whether these intervals overlap.",
         axis="share that pass" if of_passes else "mean",
         label="Systems",
         shares=of_passes,

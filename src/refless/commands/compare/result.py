@@ -34,7 +34,7 @@ from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
@@ -99,6 +99,7 @@ class CompareResult(Result):
         next_command: the line that chooses what to rate next.
         gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
+        people: [n] rating of each output, by those who do not count in a difference, too.
     """
 
     record = CompareRecord
@@ -123,6 +124,7 @@ class CompareResult(Result):
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gate_command: str = ""
     gated: bool = False
+    people: FloatArray
 
     @property
     def better(self) -> str:
@@ -149,13 +151,21 @@ class CompareResult(Result):
             )
             return replace(card, rests=f"{card.rests} {self.agree}".rstrip())
         (pair,) = comparison.pairs
-        apart = [*of_one_sided(comparison.pairs), *of_apart(comparison.pairs)]
+        one_sided = of_one_sided(comparison.pairs, self.raters)
+        apart = [*one_sided, *of_apart(comparison.pairs)]
         chosen = [assumed("unknown")] if self.selection == "unknown" else []
         if self.not_drawn:
             chosen = [of_not_drawn(self.not_drawn)]
         if self.unlike:
             chosen = [self.unlike]
-        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
+        rests = " ".join(
+            [
+                *apart,
+                made_of(pair, self.estimator),
+                *chosen,
+                self.agree,
+            ]
+        )
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
     def _systems(self) -> Section:
@@ -197,7 +207,7 @@ class CompareResult(Result):
         compared = self.compared
         outputs = side_by_side(
             compared.outputs,
-            compared.human,
+            self.people,
             compared.estimates,
             self.first_rows,
             percent=self.percent,

@@ -9,7 +9,7 @@ from typing import Any
 from refless.commands.calls import Call, Functions, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
-from refless.commands.rows import ScoredRows, many_codes, note_ratings
+from refless.commands.rows import ScoredRows, note_ratings
 from refless.commands.warnings import note, silenced
 from refless.data.choices import are_choices
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES, unscaled
@@ -64,8 +64,9 @@ class Asked:
             names = [column.name for column in seen.columns]
             guess = called("columns", seen.proposed)
             more = f"; perhaps {guess}" if seen.proposed else ""
-            if len(seen.beside) > 1 and "text" not in seen.proposed:
-                more = f"; {renaming(seen.beside[-1])}"
+            meant = {*seen.roles, *seen.proposed}
+            if len(seen.beside) > 1 and meant.isdisjoint({"text", "system"}):
+                more = f"; {renaming(seen.beside)}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
         shown = {column.name for column in seen.columns if column.role}
@@ -175,10 +176,11 @@ def _of_choices(seen: Overview) -> Overview:
 
 def _likely(pool: RatedPool) -> Scale | None:
     """The usual scale whose ends some ratings have; None if they do not tell it."""
-    if many_codes(pool):
+    try:
+        with silenced():  # what is to be said of them is said with the answers
+            values = note_ratings(pool)
+    except InputError:
         return None
-    with silenced():  # what is to be said of them is said with the answers
-        values = note_ratings(pool)
     if len(values) < max(FEWEST_RATINGS, len(pool.ratings.values)):
         return None
     ends = float(values.min()), float(values.max())

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from refless.commands.look.asked import Asked, refused
 from refless.commands.look.result import ROLE_NAMES, LookResult
-from refless.commands.rows import blanking, codes_fault, many_codes
 from refless.data.tables.columns import listed
 from refless.data.tables.proposed import renaming
 from refless.data.tables.spellings import of_one_rater
@@ -53,22 +52,10 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     return [replace(card, command=line)]
 
 
-def which_are_codes(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
-    """The card on ratings of which many look like codes, with the line that reads them as blank."""
-    pool = asked.read.pool
-    codes = () if pool is None else many_codes(pool)
-    if pool is None or not codes:
-        return []
-    card = refused("ratings", "Which ratings are none?", codes_fault(pool, codes))
-    reading = {**(asked.options["reading"] or {}), **blanking(codes)}
-    line = asked.line(look, LookResult, reading=reading).replace(" look ", " ", 1)
-    return [replace(card, advice=f"{card.advice}:", command=line)]
-
-
 def _of_versions(names: Strings) -> list[Card]:
     """The card where several columns hold texts that may be those of one version each."""
     if len(names) < 2:
         return []
     found = f"{listed(names, MOST_NAMED)} may be texts of one version each"
-    fault = InputError(found, remedy=f"{renaming(names[-1])}.")
+    fault = InputError(found, remedy=f"{renaming(names)}.")
     return [refused(TOPIC, QUESTION, fault)]

@@ -28,7 +28,7 @@ from refless.commands.side_by_side import side_by_side
 from refless.data.records import Texts, columns_of
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
-from refless.report.document import Card, SideBySide
+from refless.report.document import SideBySide
 
 if TYPE_CHECKING:
     from refless.commands.validate.result import ValidateResult
@@ -59,6 +59,13 @@ def look(
     Args:
         outputs: Files of outputs, some of them with ratings.
     """
+    # each loads a command, which help does not need
+    from refless.commands.look.columns import which_is_which
+    from refless.commands.look.estimates import do_estimates_help
+    from refless.commands.look.judges import may_judges_decide
+    from refless.commands.look.raters import do_raters_agree
+    from refless.commands.look.versions import which_is_better
+
     options: dict[str, Any] = {
         "columns": columns,
         "reading": reading,
@@ -70,30 +77,6 @@ def look(
         "score_column": score_column,
     }
     asked = Asked.of(outputs, ScoredRows(**options), options, seed)
-    cards, validated = _answers(asked)
-    doubt = not any(card.topic == "estimates" and card.state == "yes" for card in cards)
-    return LookResult(
-        seen=asked.seen,
-        scale=asked.scale,
-        guessed=asked.guessed,
-        cards=cards,
-        outputs=_outputs(asked, validated, doubt=doubt),
-        file=asked.file,
-        signature=Signature("look").plus(seed=seed, v=__version__),
-    )
-
-
-def _answers(asked: Asked) -> tuple[tuple[Card, ...], "ValidateResult | None"]:
-    """A card for each question, and the held-out estimates; one alone if ratings may be none."""
-    # each loads a command, which help does not need
-    from refless.commands.look.columns import which_are_codes, which_is_which
-    from refless.commands.look.estimates import do_estimates_help
-    from refless.commands.look.judges import may_judges_decide
-    from refless.commands.look.raters import do_raters_agree
-    from refless.commands.look.versions import which_is_better
-
-    if codes := which_are_codes(asked, look):
-        return (*codes,), None
     columns_meant = which_is_which(asked, look)
     versions = which_is_better(asked)
     judges = may_judges_decide(asked)
@@ -102,8 +85,16 @@ def _answers(asked: Asked) -> tuple[tuple[Card, ...], "ValidateResult | None"]:
     # raters who do not agree are the first thing to mend: more of their ratings tell little
     first = [card for card in raters if card.state == "no"]
     last = [card for card in raters if card.state != "no"]
-    cards = (*columns_meant, *first, *versions, *judges, *estimates, *last)
-    return cards, validated
+    doubt = not any(card.state == "yes" for card in estimates)
+    return LookResult(
+        seen=asked.seen,
+        scale=asked.scale,
+        guessed=asked.guessed,
+        cards=(*columns_meant, *first, *versions, *judges, *estimates, *last),
+        outputs=_outputs(asked, validated, doubt=doubt),
+        file=asked.file,
+        signature=Signature("look").plus(seed=seed, v=__version__),
+    )
 
 
 def _outputs(

@@ -58,7 +58,7 @@ def _card(asked: Asked) -> Card:
             first, advice=f"if people rated, say {people}; else {first.advice}"
         )
     card: Card = result.card()
-    if card.state == "open" and isinstance(result, CompareResult):
+    if isinstance(result, CompareResult) and (card.state == "open" or card.command):
         return card
     return asked.leading_on(card, compare, type(result), **scores)
 

@@ -23,6 +23,7 @@ QUESTIONS = {
 UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
 TAUGHT = "a mean of these outputs as if it were of all: they are no random draw."
 NO_VERDICT = "a verdict: it says what to rate, not what is better."
+NEAR = 1.05  # times the width that is wanted
 NOTHING_RATED = "nothing is rated yet"
 
 
@@ -69,7 +70,14 @@ def _state(choice: Choice) -> tuple[State, str]:
         return "yes", "Yes"
     if choice.needed:
         return "with", f"With {counted(choice.needed, UNITS[choice.goal])}"
-    return "open", f"To {_wide(choice.curve[-1].width, choice.within)} at best"
+    if _is_near(choice):
+        return "open", "Not quite"
+    return "open", f"To {_wide(choice.curve[-1].width, choice.within)} with all"
+
+
+def _is_near(choice: Choice) -> bool:
+    """Whether ratings of all miss by little what is wanted."""
+    return choice.curve[-1].width < NEAR * choice.within
 
 
 def _wide(width: float, within: float) -> str:
@@ -146,9 +154,8 @@ def _further(choice: Choice) -> str:
 def _to_width(choice: Choice) -> str:
     """The ratings with which the interval is as narrow as is asked."""
     unit = UNITS[choice.goal]
-    within = (
-        f"±{number(choice.within, 2)} ({called('within')}, by default 5 % of the scale)"
-    )
+    aim = f"({called('within')}, by default 5 % of the scale)"
+    within = f"±{number(choice.within, 2)} {aim}"
     first = choice.curve[0]
     if first.n == 0 and first.width <= choice.within:
         return f"not needed: it is known to {within} already."
@@ -161,6 +168,9 @@ def _to_width(choice: Choice) -> str:
     more = (
         f"about {counted(needed - rated, unit)}" if needed > rated else f"more {unit}s"
     )
+    if _is_near(choice):
+        short = f"all {choice.units:,} bring about ±{number(width, 2)}, just short of the aim {aim}"
+        return f"{short}: {more} beyond them reach it."
     best = _wide(width, choice.within)
     return f"all of them bring {best}, not {within}: that takes {more} beyond them."
 

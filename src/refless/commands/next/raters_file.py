@@ -9,7 +9,7 @@ from refless.data.records import Outputs
 from refless.registry.signature import Signature
 from refless.report.export import Cell, as_json
 
-ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
+LISTED = ("id", "item", "system", "source", "text")  # columns of the file
 VISIBLE = ("source", "text")  # roles that raters see
 
 
@@ -61,7 +61,7 @@ def _ranked(
         yield filled, (len(rows) - i) / len(rows)
 
 
-def columns_of_raters(
+def columns_of_list(
     called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
 ) -> dict[str, str]:
     """Names of the columns of the file for raters, by role: the user's, or the usual.
@@ -70,5 +70,5 @@ def columns_of_raters(
     """
     twice = "item" not in called and outputs.items == outputs.sources
     left_out = {"system": blind, "item": twice, "id": "id" not in called}
-    roles = [role for role in ROLES if not left_out.get(role)]
+    roles = [role for role in LISTED if not left_out.get(role)]
     return {role: (*called.get(role, ()), role)[0] for role in roles}

@@ -31,7 +31,7 @@ from refless.commands.next.plan import (
     planned,
 )
 from refless.commands.next.planning import pilot_read
-from refless.commands.next.raters_file import columns_of_raters
+from refless.commands.next.raters_file import columns_of_list
 from refless.commands.next.result import TO_RATE, NextResult, writing
 from refless.commands.next.sampling_design import (
     Units,
@@ -249,7 +249,7 @@ def next(  # noqa: A001 - the command's name
         these_items=these_items,
         writes=writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, looked[1], partly=partly),
-        columns=columns_of_raters(read.called, read.outputs, blind=blind),
+        columns=columns_of_list(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
         signature=signature,
@@ -464,7 +464,8 @@ def _then(
         return replace(this_call(), name="next").said(n=None, rated=files)
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
-    if not compares and (partly or this_call().values["score_column"]):
+    given = this_call().values
+    if given["blind"] or (not compares and (partly or given["score_column"])):
         # the list's rows take the scores of the outputs, in files beside each other
         earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]

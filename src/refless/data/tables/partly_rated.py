@@ -274,31 +274,18 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
 
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
-    """[n] which output each rated text is, -1 for none; the last of the ways that tells counts.
-
-    A blind list has no systems: of outputs that are alike in all else each has a rating in turn,
-    those without one first.
-    """
+    """[m] which output each rated text is, -1 for none; the last of the ways that tells counts."""
     texts = outputs.texts
     rated = more.texts.take(more.place)
     places = np.full(len(rated), -1, dtype=np.int64)
-    is_blind = bool(texts.systems) and not rated.systems
-    which = [] if is_blind else ["systems"]
-    ways = [[*which, "sources", "texts"], [*which, "items", "texts"]]
-    order = np.arange(len(texts))
-    if is_blind:
-        order = np.argsort(np.isin(order, outputs.place), kind="stable")
-    for names in [["ids", "texts"], *ways] if outputs.named and more.named else ways:
+    ways = [("systems", "sources", "texts"), ("systems", "items", "texts")]
+    for names in [("ids", "texts"), *ways] if outputs.named and more.named else ways:
         # a column that is not there is empty, and so are the rows
-        rows = [*zip(*(getattr(texts, name) for name in names), strict=False)]
-        same: dict[tuple[str, ...], list[int]] = {}
-        for i in order.tolist() if rows else ():
-            same.setdefault(rows[i], []).append(i)
+        rows = zip(*(getattr(texts, name) for name in names), strict=False)
+        place = {row: i for i, row in enumerate(rows)}
         keys = zip(*(getattr(rated, name) for name in names), strict=False)
         for i, key in enumerate(keys):
-            alike = same.get(key)
-            if alike is not None:
-                places[i] = alike.pop(0) if is_blind and len(alike) > 1 else alike[-1]
+            places[i] = place.get(key, places[i])
     return places
 
 

@@ -1,7 +1,7 @@
 """Guesses what columns are that no usual name tells: shown to people, never read unasked."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from refless.data.tables.columns import says_score
 from refless.data.tables.roles import Cells, are_names, are_written
@@ -9,6 +9,7 @@ from refless.data.tables.spellings import folded, of_one_rater, says_who
 from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
 
 MOST_GRADES = 13  # A+ to F
+MOST_RENAMED = 2  # columns in a sentence
 MOST_VERSIONS = 5
 # words in the names of columns, the first ones before others
 SYSTEMS = (
@@ -62,12 +63,14 @@ def written(columns: Columns) -> list[str]:
     return [name for name in texts if are_written(columns[name])]
 
 
-def renaming(name: str) -> str:
+def renaming(names: Sequence[str]) -> str:
     """The names by which the texts and ratings of one version each are read."""
-    return (
-        f"if '{name}' holds the texts of one version, name it 'output_{name}' and its ratings "
-        f"'rating_{name}', and so for each version"
-    )
+    ends = range(1, MOST_RENAMED + 1)
+    renamed = [
+        f"'{name}' 'output_v{end}', its ratings 'rating_v{end}'"
+        for name, end in zip(names, ends, strict=False)
+    ]
+    return f"if each holds the texts of one version, call {'; '.join(renamed)}"
 
 
 def _texts(columns: Columns) -> list[str]:

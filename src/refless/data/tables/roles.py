@@ -165,7 +165,10 @@ class Columns:
         weak_fits=are_texts,
     )
     system: str | None = role(
-        "system model", weak="version", filled="alike", fits=are_names
+        "system model",
+        weak="version bot_version model_version",
+        filled="alike",
+        fits=are_names,
     )
     task: str | None = role("task", fits=are_names)
     group: str | None = role(of="any", parameter="group")
