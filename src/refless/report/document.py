@@ -78,8 +78,10 @@ class Section:
     folded: bool = False
 
 
+RANGES = "Ranges are 95 % intervals, unless they say otherwise."
 ALL = Section(
-    lines=("All numbers: --format text, or a page: -o page.html",), folded=True
+    lines=(f"{RANGES} All numbers: --format text, or a page: -o page.html",),
+    folded=True,
 )
 State = Literal["yes", "no", "with", "open"]
 OPEN = "Cannot be told yet"  # what cards of that state say
