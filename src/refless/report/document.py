@@ -78,9 +78,10 @@ class Section:
     folded: bool = False
 
 
-RANGES = "Ranges are 95 % intervals, unless they say otherwise."
 ALL = Section(
-    lines=(f"{RANGES} All numbers: --format text, or a page: -o page.html",),
+    lines=(
+        "Ranges are 95 % intervals. All numbers: --format text, or a page: -o page.html",
+    ),
     folded=True,
 )
 State = Literal["yes", "no", "with", "open"]

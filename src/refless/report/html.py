@@ -8,7 +8,6 @@ from importlib.resources import files
 from itertools import count
 
 from refless.report.document import (
-    RANGES,
     Document,
     OutputShown,
     Section,
@@ -46,7 +45,6 @@ def as_html(document: Document) -> str:
         script=script,
         policy=policy,
         rows=rows,
-        ranges=RANGES,
         place=count(1).__next__,
     )
 
