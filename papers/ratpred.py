@@ -1,6 +1,6 @@
 """RatPred (Dusek et al. 2017): Tables 1-5, and other estimators on the same rows.
 
-    python papers/ratpred.py --data ../shared/data/nlg-ratings [--train] [--quick] [--format json]
+    python papers/ratpred.py --data ../shared/data [--train] [--quick] [--format json]
 
 A training is kept as soon as it is done (`--results`, by default ~/.cache/refless/ratpred), so a
 stopped run goes on; without `--train` the tables hold what is kept there and what comes with this
@@ -47,7 +47,7 @@ from refless.report.document import Document, Section, Table
 from refless.report.export import as_json
 from refless.report.text import as_text
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nlg-ratings"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 RESULTS = Path.home() / ".cache" / "refless" / "ratpred"
 # a look at the machinery, not at the paper
 QUICK = Settings(
@@ -333,7 +333,9 @@ def _counts(
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, default=DATA, help="folder nlg-ratings")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
     parser.add_argument(
         "--results", type=Path, default=RESULTS, help="where results are kept"
     )
@@ -370,7 +372,9 @@ def arguments() -> argparse.Namespace:
         "--synthetic-epochs", type=int, default=Settings().synthetic_epochs
     )
     parser.add_argument("--patience", type=int, default=Settings().patience)
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.data /= "nlg-ratings"
+    return options
 
 
 def trained(options: argparse.Namespace, how: How, parts: Sequence[str]) -> None:
@@ -414,8 +418,7 @@ def main() -> int:
     try:
         rated = rated_of(options.data)
     except FileNotFoundError as error:
-        path = Path("nlg-ratings") / Path(error.filename).name
-        print(f"error: {absent(path, 'data/nlg-ratings')}", file=sys.stderr)
+        print(f"error: {absent(Path(error.filename))}", file=sys.stderr)
         return 2
     training = options.train or options.train_only or options.quick
     with tempfile.TemporaryDirectory() as temporary:

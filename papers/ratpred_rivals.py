@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -136,6 +137,7 @@ def rival_results(
     for run in parts:
         key = f"{run.part}-{run.fold}-{REVISION}"
         if key not in known:
+            print(f"{name}: {run.part}, fold {run.fold}", file=sys.stderr)
             known[key] = {
                 "split": key,
                 **_judged(RIVALS[name], rated, split_of(data, run)),

@@ -452,6 +452,21 @@ def test_names_tell_scores_from_ratings() -> None:
     assert (seen.scores, "rating" in seen.roles) == (("scores.fluent",), True)
 
 
+def test_people_are_asked_before_judges() -> None:
+    """Of objects of both the line reads people's ratings; the places of a list are raters."""
+    rows = [
+        {
+            "text": f"answer {i} of many words, all of them plain",
+            "judges": {"a": {"fluency": i % 5 + 1}},
+            "experts": {"fluency": [i % 5 + 1, i % 4 + 1], "sense": [i % 3 + 1, 1]},
+        }
+        for i in range(24)
+    ]
+    card = refless.look(rows).cards[0]
+    assert "judges" not in card.answer
+    assert "columns={'rating': 'experts.sense.*'}" in card.command
+
+
 def test_few_inputs_may_be_versions() -> None:
     """A column `prompt` with two names is guessed to be the version, a bot's answer the output."""
     names = {"prompt": "customer", "version": "prompt", "output": "bot_answer"}

@@ -193,7 +193,7 @@ def test_a_small_run_prints_its_table(
     needed("nlg-ratings")
     words = [
         "--data",
-        FOLDER,
+        DATA,
         "--quick",
         "--parts",
         "domain-C1",

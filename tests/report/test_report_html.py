@@ -25,7 +25,7 @@ from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.report import html
 from refless.report.charts import row_chart
-from refless.report.document import Document, Section, Table
+from refless.report.document import Card, Document, Section, Table
 from refless.report.html import LETTERS, as_html
 from refless.stats.intervals import UNDEFINED, of_best
 
@@ -279,6 +279,17 @@ def test_any_document() -> None:
     assert "<code>refless demo</code>" in text
     assert "a&lt;b" in text
     assert text.count("m|v:1") == 1
+
+
+def test_commands_of_a_card_stand_apart() -> None:
+    """Each has a box, in which no flag is broken; the page says once what its ranges are."""
+    lines = "refless judge FILE --score-column x\nrefless demo"
+    card = Card(topic="t", question="q", state="yes", label="Yes", answer="a")
+    text = as_html(Document(cards=(replace(card, advice="do", command=lines),)))
+    flag = '<span class="flag">--score-column</span>'
+    assert f"<code>refless judge FILE {flag} x</code>" in text
+    assert "<code>refless demo</code>" in text
+    assert text.count("Ranges are 95\xa0% intervals") == 1
 
 
 def agreeing(name: str, spearman: float, low: float) -> Agreeing:

@@ -79,7 +79,10 @@ class Section:
 
 
 ALL = Section(
-    lines=("All numbers: --format text, or a page: -o page.html",), folded=True
+    lines=(
+        "Ranges are 95 % intervals. All numbers: --format text, or a page: -o page.html",
+    ),
+    folded=True,
 )
 State = Literal["yes", "no", "with", "open"]
 OPEN = "Cannot be told yet"  # what cards of that state say

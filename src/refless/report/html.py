@@ -7,13 +7,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import count
 
-from refless.report.document import (
-    Document,
-    OutputShown,
-    Section,
-    SideBySide,
-    plain,
-)
+from refless.report.document import Document, OutputShown, Section, SideBySide, plain
 from refless.report.templates import readable, rendered
 
 LETTERS = 12_000_000  # of all texts side by side

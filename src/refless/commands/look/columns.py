@@ -1,5 +1,6 @@
 """A card for columns that may have a role which none has by its name."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,13 +10,14 @@ from refless.data.tables.columns import listed
 from refless.data.tables.proposed import renaming
 from refless.data.tables.spellings import of_one_rater
 from refless.registry.arrays import Strings
-from refless.registry.dialect import called
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError
 from refless.report.document import Card
 
 TOPIC = "columns"
 QUESTION = "Which column is what?"
 MOST_NAMED = 3
+PLACE = re.compile(r"\.\d+$")  # in a list
 
 
 def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
@@ -40,10 +42,18 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
         columns["rating"] = [*ratings]
         names.append(f"{listed(ratings)} may be ratings by one person each")
     elif ratings:
-        more["dimension"] = ratings[0]
-        names.append(f"{listed(ratings)} may be people's ratings")
+        things = [*dict.fromkeys(PLACE.sub(".*", name) for name in ratings)]
+        names.append(f"{listed(things)} may be people's ratings")
         remedy = "if each is a thing that was rated, choose one, as below. If each is a person, "
-        remedy += f"read all with {called('columns', {'rating': [*ratings]})}."
+        if len(things) <= MOST_NAMED:
+            remedy += f"read all with {called('columns', {'rating': things})}."
+        else:
+            every = called("columns", {"rating": Blank("NAME")})
+            remedy += f"read all, each with {every}."
+        if things[0] in ratings:
+            more["dimension"] = things[0]
+        else:  # each place is a person
+            columns["rating"] = things[0]
     found = f"{', '.join(names)}; no usual name tells"
     card = refused(TOPIC, QUESTION, InputError(found, remedy=remedy))
     line = asked.line(look, LookResult, columns=columns or None, **more).replace(

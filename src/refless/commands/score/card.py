@@ -43,7 +43,7 @@ def card_of(
         rests=_rests(rated, 1 - mean.coverage),
         further="'refless validate' says whether there are enough.",
         unfit="a decision about a single output: one estimate says little.",
-        advice="ask 'refless validate' whether to trust estimates from these rated texts.",
+        advice="use this mean if 'refless validate' says Yes of these rated texts.",
         command=command,
         figures=(*figures,),
     )

@@ -215,6 +215,7 @@ class ValidateResult(Result):
             percent=self.validation.pool.of_verdicts,
             scale=self.validation.pool.scale,
             doubt=document.cards[0].state != "yes",
+            first="estimate",
         )
         return replace(document, outputs=outputs)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from refless.data.tables.columns import says_score
+from refless.data.tables.columns import PEOPLE, says_score
 from refless.data.tables.roles import Cells, are_names, are_written
 from refless.data.tables.spellings import folded, of_one_rater, says_who
 from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
@@ -26,8 +26,9 @@ ANSWERS = "answer reply"  # perhaps right ones, where others are called outputs
 NO_TEXTS = "comment comments note notes remark remarks reason feedback"
 NO_RATINGS = (
     "id nr no number index row n len length tokens words chars time latency cost date seed "
-    "temperature turn order position std sd confidence average mean avg median"
+    "temperature turn order position std sd confidence average mean avg median dist wps"
 )
+JUDGES = frozenset({"judge", "metric"})
 
 Columns = Mapping[str, Cells]
 
@@ -93,7 +94,9 @@ def ratings_among(columns: Columns) -> list[str]:
     if len(people) > 1:
         return people
     called = called_ratings(free)
-    return [name for name in dict.fromkeys([*called, *may]) if name not in people]
+    names = [name for name in dict.fromkeys([*called, *may]) if name not in people]
+    by_people = [name for name in names if PEOPLE & _singular(name)]
+    return by_people or [name for name in names if not JUDGES & _singular(name)]
 
 
 def called_ratings(columns: Columns) -> list[str]:
@@ -136,6 +139,11 @@ def _only(names: list[str]) -> list[str]:
 
 def _words(name: str) -> set[str]:
     return {*re.split(r"[\W_]+", folded(name))}
+
+
+def _singular(name: str) -> set[str]:
+    """The words of a name, `expert` for `experts`."""
+    return {word.removesuffix("s") for word in _words(name)}
 
 
 def _called(columns: Collection[str], words: str) -> list[str]:
