@@ -286,7 +286,7 @@ def test_commands_of_a_card_stand_apart() -> None:
     lines = "refless judge FILE --score-column x\nrefless demo"
     card = Card(topic="t", question="q", state="yes", label="Yes", answer="a")
     text = as_html(Document(cards=(replace(card, advice="do", command=lines),)))
-    flag = '<span>--score-column</span>'
+    flag = "<span>--score-column</span>"
     assert f"<code>refless judge FILE {flag} x</code>" in text
     assert "<code>refless demo</code>" in text
     assert text.count("Ranges are 95\xa0% intervals") == 1

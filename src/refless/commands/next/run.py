@@ -1,27 +1,19 @@
 """next: which outputs to have rated, and what the ratings should bring."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Annotated, Literal
 
-import numpy as np
-
 from refless.commands import function_of
 from refless.commands.calls import check_asked, returning
-from refless.commands.compare.inputs import (
-    Inputs,
-    counting,
-    inputs_of,
-    looks_drawn,
-    read_rated,
-)
 from refless.commands.compare.ratings import pair_of
 from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import check_race, chosen_in_race
+from refless.commands.next.inputs import PAIRED, ChoiceInputs, read_choice
 from refless.commands.next.looks import number_of_looks, planned_ahead
 from refless.commands.next.plan import (
     OF_PLANS,
@@ -70,29 +62,20 @@ from refless.commands.parameters import (
 from refless.commands.populations import Looks
 from refless.commands.rows import (
     ScoredRows,
-    check_standard_input,
-    note_missing,
     rated_of,
-    tell,
-    told_pool,
 )
 from refless.commands.warnings import note, silenced
-from refless.data.design import Design
-from refless.data.records import Outputs, RatedPool, numbered
-from refless.data.tables.partly_rated import read_partly
+from refless.data.records import Outputs, numbered
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
-from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.group_sequential import LookPlan
 
-FORETOLD = "The forecast is made as if they were."
-PAIRED = ("compare", "best")  # goals that pair answers to one item
 USUAL = 50  # outputs, or items
 
 
@@ -204,7 +187,7 @@ def next(  # noqa: A001 - the command's name
             f"{called('these_items')} goes with {called('goal', 'mean')} or compare"
         )
     learner = chosen(estimator, threads, seed)
-    read = _read(outputs, rated, rows, goal)
+    read = read_choice(outputs, rated, rows, goal)
     fit = None if read.pool is None else fitted(learner, read.pool)
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
@@ -300,76 +283,8 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Inputs:
-    """Outputs and rated texts that were read.
-
-    Attributes:
-        pool: the rated texts, if any; outputs, done: outputs without and with a rating.
-        design: of all outputs, rated or not.
-        called: names of columns by role, which the file for raters takes over: those of the rated
-            texts, beside which it will stand, before those of the outputs.
-        compared: the same as `compare` has it; None for other goals, or if nothing is rated.
-        chances: of the rated outputs to be drawn, if only those drawn count; else None.
-    """
-
-    pool: RatedPool | None
-    outputs: Outputs
-    done: Outputs
-    design: Design
-    called: Mapping[str, tuple[str, ...]]
-    compared: Inputs | None = None
-    chances: FloatArray | None = None
-
-
-def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
-    """The rated texts, the outputs that nobody has rated, and those that were."""
-    check_standard_input(outputs, rated)
-    reading = replace(rows.to_reading(), beside_rated=rated is not None)
-    read = read_partly(outputs, reading, "" if goal in PAIRED else None)
-    tell(read)
-    note_missing(read.texts)
-    pool = read.pool
-    called = {**read.columns}
-    ratings = None
-    if rated is not None and goal in PAIRED:
-        ratings = read_rated(rated, rows)
-        tell(ratings)
-        pool = ratings.pool
-        called |= {role: names for role, names in ratings.columns.items() if names}
-    elif rated is not None:
-        read_too = told_pool(rated, rows)
-        pool = read_too.pool
-        called |= {role: names for role, names in read_too.columns.items() if names}
-    compared = None
-    chances = None
-    if goal in PAIRED and pool is not None:
-        with silenced():
-            compared = inputs_of(read, ratings)
-        pool = compared.pool
-        looks_drawn(compared, None, FORETOLD)
-    done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place if compared is None else compared.outputs.place] = True
-    if goal == "compare" and compared is not None:
-        compared, chances = counting(compared)
-    if chances is not None:
-        done[:] = False
-        done[[] if compared is None else compared.outputs.place] = True
-    elif rated is not None and pool is not None and read.named:
-        rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
-        pairs = zip(read.texts.ids, read.texts.texts, strict=True)
-        done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
-    if done.all() and goal != "best":
-        remedy = "give outputs that nobody has rated"
-        raise InputError("every output has a rating already", remedy=remedy)
-    new = read.texts.take(np.flatnonzero(~done))
-    old = read.texts.take(np.flatnonzero(done))
-    design = Design.of(read.texts)
-    return _Inputs(pool, new, old, design, called, compared, chances)
-
-
 def _outputs(
-    estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool
+    estimator: Estimator | None, read: ChoiceInputs, seed: int, *, these: bool
 ) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
     outputs = read.outputs
@@ -386,7 +301,7 @@ def _outputs(
 
 def _items(
     estimator: Estimator | None,
-    read: _Inputs,
+    read: ChoiceInputs,
     systems: tuple[str, str],
     size: float,
     seed: int,
@@ -450,7 +365,7 @@ def _note_choice(
 def _then(
     outputs: Rows,
     rated: Rows,
-    read: _Inputs,
+    read: ChoiceInputs,
     goal: str | None,
     looks: LookPlan | None,
     *,
