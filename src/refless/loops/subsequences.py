@@ -56,7 +56,7 @@ def _common_of_short(theirs, places):
     """Length of the longest common subsequence with a text of at most 64 tokens."""
     free = EVERYWHERE
     for token in theirs:
-        both = free & places[token]
+        both = free & places[np.uint64(token)]
         free = (free + both) | (free - both)
     return _ones(~free)
 

@@ -36,7 +36,6 @@ from refless.registry.errors import InputError
 
 _CHUNK = 8192
 MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
-# output_a, output_v1
 
 
 class FilePart(NamedTuple):

@@ -79,7 +79,7 @@ _HOW_MUCH = re.compile(  # in `a is much better`, of which only the side counts
     "|better|prefer|preferred|wins?)(?=_|$)"
 )
 _SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
-SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_old
+SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_v1
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
 # roles whose columns, if a flag names them, are read as they are
 AS_THEY_ARE = (
