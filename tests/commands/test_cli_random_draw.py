@@ -102,7 +102,7 @@ def test_no_corrected_mean_is_the_one_to_print(disliked: Path) -> None:
         "the ratings stand for all rows: they do not look drawn at random." in ran.out
     )
     told = run("judge", disliked, *SCORED, "--format", "text").line
-    assert "no mean is told, as these do not look drawn at random" in told
+    assert "no mean is told, as these are no random draw of all" in told
     assert "ratings alone" not in told
 
 
@@ -129,10 +129,10 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     rows = rated_if(rows_of(), lambda i, row: row["system"] == "a" or i % 10 == 1)
     path = written(tmp_path / "rows.csv", rows)
     notes = noted("judge", path)
-    assert "of 'a' 100 % are rated, of 'b' 20 %. Agreement" in notes
+    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each, rated rows look" in notes
     assert LOOKS not in noted("compare", path)
     answer = run("compare", path, *SCORED, *NEIGHBORS).line
-    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each they" in answer
+    assert "Of 'a' 100 % are rated, of 'b' 20 %; within each, rated rows look" in answer
     even = "rate about 64 more of 'b', drawn at random"
     assert even in notes
     shares = "of 'a' 100 % are rated, of 'b' 20 %"
@@ -141,8 +141,8 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     for words, asked in {(): "1. Rate", licence: "rate"}.items():
         page = run("judge", path, *SCORED, *words).line
         assert f"Do now: {asked}{even[4:]} (outputs that comparing needs too)" in page
-        assert f"({shares}; within each, they look drawn at random)" in page
-        assert f"More ratings: needed for a limit on errors only: {shares}." in page
+        assert f"({shares}; within each, rated rows look like the others)" in page
+        assert f"for a limit on errors {even}." in page
         assert drawing in page
     named = run("judge", path, *SCORED).line
     assert "the 0.6 that is needed is met. How many of its decisions are" in named

@@ -45,7 +45,7 @@ def test_rated_and_unrated_rows() -> None:
     )
     assert pool.notes[1:] == (
         "1 rating cell 'n/a' is read as blank",
-        "2 of 4 rows have no rating: their texts are to be estimated",
+        "2 of 4 rows have no rating: estimates may stand for them",
     )
     assert outputs.notes == ()
 

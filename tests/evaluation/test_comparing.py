@@ -84,7 +84,7 @@ def test_raters_of_one_system_are_no_difference() -> None:
     assert of_one_sided([pair])[0].startswith("'me' rated only a: ")
     (counts,) = of_one_sided([pair], {"me": 10, "x": 9, "y": 9})
     assert counts.endswith(
-        "10 ratings that do not count in a difference; 18 by 2 people do."
+        "10 ratings that count neither in a difference nor in the table; 18 by 2 people do."
     )
 
 

@@ -197,7 +197,7 @@ def test_outputs_side_by_side(browser: Any, folder: Path) -> None:
 
     opened(browser, folder / "look.html")
     count = "return document.getElementById('count').textContent"
-    assert browser.execute_script(count) == "34 of 34 items"
+    assert browser.execute_script(count) == "34 of 34 rows"
     typed = (
         "const search = document.getElementById('search'); search.value = arguments[0];"
         "search.dispatchEvent(new Event('input'))"

@@ -25,6 +25,8 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
             f"{order[:1].upper()}{order[1:]}, and nothing else tells them from the others. If the "
             f"order means something (a date, a score), they are not {RANDOM}. {then}"
         )
+    if draw.wanted:
+        return f"{_uneven(draw)} (p of such shares at most {LEVEL:g}). {then}"
     columns = [column for column in draw.differing if column.by != "order"]
     parts = [_column(column) for column in columns[:NAMED]]
     unnamed = len(columns) - len(parts)
@@ -57,12 +59,13 @@ def shares_said(draw: RandomDraw) -> str:
 
 def shares_remark(draw: RandomDraw) -> str:
     """One sentence if no more than another share of each system is rated; else nothing."""
-    shares = shares_said(draw)
-    if not shares:
-        return ""
+    return f"{_uneven(draw)}." if draw.wanted else ""
+
+
+def _uneven(draw: RandomDraw) -> str:
+    """The shares of systems that are rated, and that nothing else tells rated rows."""
     return (
-        f"{sentence(shares)}; within each they look {RANDOM}, so nothing tells that this "
-        "biases the difference."
+        f"{sentence(shares_said(draw))}; within each, rated rows look like the others"
     )
 
 

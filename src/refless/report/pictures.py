@@ -63,7 +63,10 @@ def difference_picture(
     if more:
         also = f" The bar also uses {counted(more, 'item')} rated for one version"
         if differences:
-            also += f"; those rated for both differ by {_signed(fmean(differences))} on average"
+            mean = fmean(differences)
+            also += f"; those rated for both differ by {_signed(mean)} on average"
+            if not interval[0] <= mean <= interval[1]:
+                also += ", unlike the others"
         also += "."
     allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(

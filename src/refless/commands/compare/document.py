@@ -396,11 +396,10 @@ def _one_pair(pair: Pair, units: RatingUnits) -> Section:
     entries = []
     for name, answer in answers.items():
         p = "-" if math.isnan(answer.p) else p_value(answer.p)
-        above = "-" if math.isnan(answer.above) else percent(answer.above)
-        entries.append((line_of(name, answer, units.factor), (p, above)))
+        entries.append((line_of(name, answer, units.factor), (p,)))
     return charted(
         f"{second} minus {first}, in {units.name}",
-        ("made of", "difference [95 %]", "p", f"chance {second} is better"),
+        ("made of", "difference [95 %]", "p"),
         entries,
         f"How much higher {second} is rated than {first}, with 95 % intervals.",
         axis=f"difference, {units.name}",

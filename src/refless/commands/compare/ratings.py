@@ -83,7 +83,6 @@ def compared_ratings(
         fields={"rating": counting},
         comparison=comparison,
         compared=counting,
-        people=field.human,
         first_rows=inputs.outputs.first_rows,
         percent=inputs.pool.of_verdicts,
         next_command=next_command,

@@ -34,7 +34,7 @@ from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.evaluation.entries import Field
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import IntArray
 from refless.report.document import Card, Document, Section, folded
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
@@ -99,7 +99,6 @@ class CompareResult(Result):
         next_command: the line that chooses what to rate next.
         gate_command: the line that holds the next version to the better one of two.
         gated: whether the second system is held against the first, whichever leads.
-        people: [n] rating of each output, by those who do not count in a difference, too.
     """
 
     record = CompareRecord
@@ -124,7 +123,6 @@ class CompareResult(Result):
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     gate_command: str = ""
     gated: bool = False
-    people: FloatArray
 
     @property
     def better(self) -> str:
@@ -207,7 +205,7 @@ class CompareResult(Result):
         compared = self.compared
         outputs = side_by_side(
             compared.outputs,
-            self.people,
+            compared.human,
             compared.estimates,
             self.first_rows,
             percent=self.percent,

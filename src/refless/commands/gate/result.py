@@ -164,7 +164,8 @@ class GateResult(Result):
         if self.false_alarms != self.false_alarms:
             return ()
         shares = (
-            f"fail in {percent(self.false_alarms)}, and pass in {percent(self.passes)}"
+            f"fail in {percent(self.false_alarms)}, pass in {percent(self.passes)} and else be "
+            "undecided"
         )
         draws = f"{DRAWS} draws that swap both systems' answers at random (an A/A test)"
         return (f"With nothing changed this gate would {shares}, of {draws}.",)

@@ -29,7 +29,7 @@ ADVICE: dict[State, str] = {
 UNSHOWN = "no agreement with people is shown"
 LICENCE = "FILE.json"
 REDRAWN = "needed, drawn at random: these ratings do not stand for all rows."
-UNEVEN = "needed for a limit on errors only: {}."
+UNEVEN = "not needed to compare versions; for a limit on errors {}."
 OF_VERSIONS = (
     "compare versions by it with ratings beside it, and use it for nothing alone."
 )
@@ -252,7 +252,7 @@ def _labels(audit: Audit, licence: Licence, uneven: str) -> str:
     if not licence.undefined:
         return DECIDED
     if audit.to_rate:
-        return UNEVEN.format(uneven) if uneven else REDRAWN
+        return UNEVEN.format(audit.to_rate) if uneven else REDRAWN
     if licence.curve and licence.needed is None:
         return "not within reach: at every score too many of these are wrong."
     return if_steady_said(licence.needed, licence.n, "rated text")
@@ -300,7 +300,7 @@ def _further(audit: Audit, use: Use, state: State, uneven: str) -> str:
         return DECIDED
     if not uneven:
         return REDRAWN
-    return UNEVEN.format(uneven) if state == "with" else OF_MEANS.format(audit.to_rate)
+    return (UNEVEN if state == "with" else OF_MEANS).format(audit.to_rate)
 
 
 def _answer(audit: Audit, use: Use, state: State) -> str:
@@ -343,7 +343,7 @@ def _rests(audit: Audit, use: Use, uneven: str) -> str:
 def _drawn(audit: Audit, uneven: str) -> str:
     """The remark that rated rows do not look drawn at random, or only within versions; or ""."""
     if uneven:
-        return f" ({uneven}; within each, they look drawn at random)"
+        return f" ({uneven}; within each, rated rows look like the others)"
     return ", which do not look drawn at random" if audit.to_rate else ""
 
 

@@ -83,6 +83,8 @@ def _why(use: Use, audit: Audit) -> str:
         number = NUMBERS.get(use.measure)
         title = use.measure if number is None else number.title
         why = f"{title} {cell(use.estimate)}; {use.bar:g} is needed"
+        if use.purpose == FILTER and use.answer == "yes":
+            why += "; how often it is wrong is not known"
     if use.answer == "unknown" and use.needed:
         why += f"; about {counted(use.needed, 'rating')} would tell"
     return why
@@ -159,7 +161,7 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     every = counted(audit.rows, "row")
     line = f"Of all {every}, {audit.means[RATINGS].n} of them rated"
     if audit.to_rate:
-        untold = f"{line}: no mean is told, as these do not look drawn at random."
+        untold = f"{line}: no mean is told, as these are no random draw of all."
         return (Section(title=title, lines=(untold,)),)
     order = sorted(audit.means, key=lambda name: name != audit.first)
     means = [audit.means[name] for name in order]

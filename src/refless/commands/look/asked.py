@@ -27,7 +27,7 @@ from refless.report.wording import sentence
 
 CHOSEN = ("source", "system", "text", "annotator")  # roles of columns of choices
 # ends of notes that the table of columns tells
-TOLD = (": their texts are to be estimated", ": left out of the rated texts")
+TOLD = (": estimates may stand for them", ": left out of the rated texts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

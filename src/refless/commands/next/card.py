@@ -169,7 +169,8 @@ def _to_width(choice: Choice) -> str:
         f"about {counted(needed - rated, unit)}" if needed > rated else f"more {unit}s"
     )
     if _is_near(choice):
-        short = f"all {choice.units:,} bring about ±{number(width, 2)}, just short of the aim {aim}"
+        brings = _wide(width, choice.within)
+        short = f"all {choice.units:,} bring about {brings}, just short of {within}"
         return f"{short}: {more} beyond them reach it."
     best = _wide(width, choice.within)
     return f"all of them bring {best}, not {within}: that takes {more} beyond them."

@@ -101,7 +101,7 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)
     ratings, nameless = _ratings(table, groups, cells, times)
     unrated = len(good) - len(rated)
-    fate = "their texts are to be estimated" if both else "left out of the rated texts"
+    fate = "estimates may stand for them" if both else "left out of the rated texts"
     verb = "has" if unrated == 1 else "have"
     omitted = f"{unrated} of {counted(len(table), 'row')} {verb} no rating: {fate}"
     omissions = [omitted] if unrated else []

@@ -167,7 +167,7 @@
     shown = rows.filter((row) => row.words.includes(word) && chosen.every((test) => test(row)));
     const key = keys[order.value];
     if (key) shown = shown.toSorted((a, b) => key(b) - key(a) || a.place - b.place);
-    document.getElementById("count").textContent = `${shown.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} items`;
+    document.getElementById("count").textContent = `${shown.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`;
     box.querySelector("table").setAttribute("aria-rowcount", shown.length + 2);
     measure();
     box.scrollTop = 0;
