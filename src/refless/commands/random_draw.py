@@ -59,7 +59,9 @@ def shares_said(draw: RandomDraw) -> str:
 
 def shares_remark(draw: RandomDraw) -> str:
     """One sentence if no more than another share of each system is rated; else nothing."""
-    return f"{_uneven(draw)}." if draw.wanted else ""
+    if not draw.wanted:
+        return ""
+    return f"{_uneven(draw)}. If they were picked by how good they are, the answer is wrong."
 
 
 def _uneven(draw: RandomDraw) -> str:

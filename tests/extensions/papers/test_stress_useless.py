@@ -39,6 +39,7 @@ def test_each_kind_is_shown() -> None:
     """The Gaussian process reads sources: another item's answer is lower, guards see the rest."""
     (probe,) = result_of("gp").stressed[0].probes
     assert probe.fooled is False
+    assert " Estimates alone do not show: " in probe.verdict
     labels = [row.label for row in probe.rows]
     assert [label.removesuffix(" (a guard warns)") for label in labels[1:]] == KINDS
     assert labels[0] == "outputs"

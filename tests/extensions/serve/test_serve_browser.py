@@ -209,7 +209,7 @@ def test_items_by_three_raters(
     until(
         owner,
         "document.getElementById('state').textContent",
-        lambda s: "24 of 24 items" in s,
+        lambda s: "24 of 24 outputs" in s,
     )
     until(
         owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4

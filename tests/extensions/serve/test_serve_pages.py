@@ -493,7 +493,7 @@ def test_everything_is_in_one_file(web: Any, store: Store) -> None:
     answer = web.get("/owner/export/everything.zip")
     with ZipFile(io.BytesIO(answer.content)) as packed:
         names = packed.namelist()
-        assert {*names} == {*EXPORTS} - {"everything.zip"}
+        assert {*names} == {*EXPORTS, "outputs.jsonl"} - {"everything.zip"}
         for name in names:
             assert packed.read(name) == web.get(f"/owner/export/{name}").content
 

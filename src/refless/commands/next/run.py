@@ -380,7 +380,10 @@ def _then(
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
     given = this_call().values
-    if given["blind"] or (not compares and (partly or given["score_column"])):
+    is_one_file = len(words_of(outputs)) == 1
+    if (given["blind"] and is_one_file) or (
+        not compares and (partly or given["score_column"])
+    ):
         # the list's rows take the scores of the outputs, in files beside each other
         earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]

@@ -43,13 +43,18 @@ def useless_probe(
         changed.append((Row(label=name), rounds(metric.score(texts))))
     rows = [*rows_of(base, changed, plan)]
     passed = []
+    unseen = []  # by estimates, which guards save
     for i, row in enumerate(rows[1:], 1):
         if pool is not None and warns(scored[row.label], pool):
             rows[i] = replace(row, label=f"{row.label} (a guard warns)")
+            if not row.change_interval[1] < 0:
+                unseen.append(row.label)
         elif row.score == row.score and not row.change_interval[1] < 0:
             passed.append(row.label)  # without a score, NaN, nothing passes a gate
     odd = pool is not None and warns(outputs, pool)
     verdict, fooled = _verdict(passed, odd, pool is not None)
+    if fooled is False and unseen:
+        verdict += f" Estimates alone do not show: {', '.join(unseen)}."
     return Probe(
         name="useless",
         about=f"Each output of {material.first} is replaced by a useless one.",
