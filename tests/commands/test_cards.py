@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import refless
 from refless.commands.next.active_learning import Choice, Step
 from refless.commands.next.card import card_of as what_to_rate
-from refless.evaluation.further import DECIDED, UNKNOWN, if_steady
+from refless.evaluation.further import DECIDED, UNKNOWN, if_steady, if_steady_said
 from refless.evaluation.rating_distances import shares_apart, shares_by_chance
 from rows import only
 
@@ -147,6 +147,12 @@ def test_ratings_that_would_decide_by_hand(
 ) -> None:
     """Of 100 texts with .5 ± .2 and a bar of .6: twice as narrow takes four times as many."""
     assert if_steady(0.5, interval, 0.6, 100, "text").startswith(said)
+
+
+def test_more_texts_than_are_left() -> None:
+    """So many of those that are there cannot be rated."""
+    more = if_steady_said(236, 100, "text", 5)
+    assert more.startswith("about 136 more texts, more than the 5 left, would")
 
 
 def test_people_who_choose_alike_by_hand() -> None:

@@ -357,6 +357,17 @@ def test_few_ratings_say_how_many_would_do() -> None:
     assert f"about {more} more rated texts would" in " ".join(str(result).split())
 
 
+def test_no_threshold_is_said_to_fail_that_would_do_alone() -> None:
+    """Of the best 30 none is wrong, .9 ** 30 is .04, too much for two sides; of 15 it is .2."""
+    promise = Promise(at_most_wrong=0.1, sure=0.9)
+    judge = -np.arange(80.0)
+    for right, nowhere in ((30, False), (15, True)):
+        human = (np.arange(80) < right).astype(float)
+        human[right::2] = 1
+        licence = licensed(labels_of(human, judge), 0.5, promise)
+        assert licence.undefined.endswith("whatever the threshold") == nowhere
+
+
 def test_a_licence_that_any_rule_would_have_is_named() -> None:
     """People pass 99 of 100 texts, so all may pass unread."""
     table = [

@@ -51,6 +51,14 @@ def test_rates_that_hold_at_any_look() -> None:
     assert once.p < 0.05 < always.p
 
 
+def test_ties_alone_leave_room_for_a_few_that_are_none() -> None:
+    """Of choices 9.5 % may be none: .905 ** 30 is .05; each moves the rate by half. Looks widen."""
+    ties = np.full(30, 0.5)
+    once = rate(ties, np.arange(30)).interval
+    assert once == pytest.approx((0.452, 0.548), abs=0.001)
+    assert rate(ties, np.arange(30), "any").interval < once
+
+
 def test_a_system_that_always_wins() -> None:
     """Ten clusters of two agree: 1.92 made-up successes, and failures, count for 1.2 rows each.
 

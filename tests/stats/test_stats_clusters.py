@@ -10,6 +10,7 @@ from scipy.stats import norm, t
 
 from refless.stats.clusters import (
     GroupSums,
+    effective_size_of_share,
     group_effects,
     intraclass,
     unseen,
@@ -120,3 +121,11 @@ def test_effects_have_the_unit_of_the_errors(scale: float) -> None:
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""
     assert group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels) == {}
+
+
+def test_one_error_leaves_clusters_their_worth() -> None:
+    """Of 34 texts one pair is of one source: 34 ** 2 / (32 + 4) texts at least."""
+    values = np.zeros(34)
+    values[7] = 1
+    clusters = np.append(np.arange(33), 32)
+    assert effective_size_of_share(values, clusters) == pytest.approx(34**2 / 36)

@@ -228,7 +228,13 @@ def twin(
     freedom = sum(variances) ** 2 / sum(below) if any(below) else math.nan
     if verdicts and len({*sample.unit.tolist()}) == len({*sample.item.tolist()}):
         freedom = 1e9
-    return math.sqrt(sum(variances)), freedom, centre
+    error = math.sqrt(sum(variances))
+    if scale and alone and len(values) == 1 and not verdicts:
+        units = 1 / sum_of_squares(sides[0].held)
+        furthest = max(abs(end - sides[0].mean) for end in scale)
+        hidden = (1 - 0.05 ** (1 / units)) * furthest * math.sqrt(asked)
+        error = max(error, hidden / student(freedom))
+    return error, freedom, centre
 
 
 def sum_of_squares(parts: Mapping[object, float]) -> float:
@@ -462,6 +468,12 @@ def test_equal_values_add_a_usual_difference() -> None:
         arms(np.full(8, 3.0), np.full(8, 2.0), paired=True), scale=STARS
     ).alone
     assert (answer.value, answer.error) == (-1.0, pytest.approx(0.3 * 4 / 8))
+
+
+def test_equal_ratings_hide_rare_others() -> None:
+    """If a share of 3.7 % is the other end of the scale, 80 ratings are all equal with 5 %."""
+    low, _ = mean_of(np.full(80, 5.0), np.arange(80), scale=STARS).interval
+    assert low <= 5 - 4 * (1 - 0.05 ** (1 / 80))
 
 
 def test_what_has_no_interval() -> None:

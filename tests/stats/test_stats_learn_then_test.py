@@ -30,7 +30,8 @@ def counted(rows: IntArray) -> float:
 
 def candidates(scores: FloatArray, wrong: BoolArray) -> Candidates:
     """Texts that are independent."""
-    return Candidates(scores=scores, wrong=wrong, effective=counted)
+    unit = np.arange(len(scores))
+    return Candidates(scores=scores, wrong=wrong, unit=unit, effective=counted)
 
 
 def twin(scores: FloatArray, wrong: BoolArray, risk: Risk) -> dict[float, bool]:
@@ -96,3 +97,16 @@ def test_nothing_is_needed_where_more_may_not_help() -> None:
     steps = learn_then_test.tested(texts, risk)
     assert not any(step.certified for step in steps)
     assert labels_needed(texts, risk) is None
+
+
+def test_the_order_begins_where_enough_units_are() -> None:
+    """.8^11 = .086 is above .7 * .1 and .8^12 is below: the twelfth pair begins at text 23.
+
+    It begins there whichever texts are wrong.
+    """
+    scores = -np.arange(100.0)
+    unit = np.arange(100) // 2
+    risk = Risk(at_most_wrong=0.2, error=0.1)
+    for wrong in (scores > 0, scores > -3, scores < -60):
+        texts = Candidates(scores=scores, wrong=wrong, unit=unit, effective=counted)
+        assert learn_then_test.tested(texts, risk)[0].threshold == -22

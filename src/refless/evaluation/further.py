@@ -127,11 +127,18 @@ def first_open(
     return next((line for line in said if line != DECIDED), UNKNOWN)
 
 
-def if_steady_said(needed: int | None, n: int, noun: str) -> str:
-    """The same, of a number that is known: how many in all, beside the n that there are."""
+def if_steady_said(needed: int | None, n: int, noun: str, left: int = 0) -> str:
+    """The same, of a number that is known: how many in all, beside the n that there are.
+
+    Args:
+        needed, n, noun: as said; left: how many more can be rated, 0 if it does not matter.
+    """
     if needed is None:
         return UNKNOWN
-    more = counted(max(needed - n, 1), f"more {noun}")
+    count = max(needed - n, 1)
+    more = counted(count, f"more {noun}")
+    if 0 < left < count:
+        more = f"{more}, more than the {left:,} left,"
     return f"about {more} would decide it, if the numbers stay as they are."
 
 

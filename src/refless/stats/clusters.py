@@ -133,6 +133,16 @@ def effective_size(influence: FloatArray, clusters: IntArray) -> float:
     return max(1.0, n * alone / max(alone, together) * t * t)
 
 
+def effective_size_of_share(values: FloatArray, clusters: IntArray) -> float:
+    """The independent rows that [n] values of 0 and 1 in clusters are worth for their mean.
+
+    Never fewer than if all rows of each cluster were equal: the variance is at most that.
+    """
+    sizes = np.bincount(codes_of(clusters))
+    if_equal = len(values) ** 2 / float(sizes @ sizes)
+    return max(effective_size(values - values.mean(), clusters), if_equal)
+
+
 def freedom_of(squares: FloatArray) -> float:
     """Degrees of freedom of a variance that is the sum of these squares, one a cluster.
 

@@ -5,7 +5,8 @@ whole is a unit, and what a unit adds to the number is its influence. The varian
 squares of influences, each over 1 - its share of the arm (CR2; Bell & McCaffrey 2002). What these
 cannot know is added:
 
-- equal values, which are no proof of certainty: a usual difference, by how many are equal;
+- equal values, which are no proof of certainty: a usual difference, by how many are equal; if all
+  of an arm alone are, as far as others may be that are too rare to be seen (the rule of three);
 - verdicts: a made-up success and failure in each arm (Agresti & Caffo 2000), two and two in one arm
   (Agresti & Coull 1998), a pair of either sign if items are rated in both (Bonett & Price 2012);
 - a small arm: its variance is drawn up, never down, to that of both arms;
@@ -26,7 +27,15 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.answers import ANYWHERE, Answer, Powered, Untold
-from refless.stats.intervals import LEVEL, USUAL, VERDICTS, Interval, quantile
+from refless.stats.intervals import (
+    LEVEL,
+    USUAL,
+    VERDICTS,
+    Interval,
+    hidden_distance,
+    quantile,
+    student,
+)
 from refless.stats.proxies import Gain, by_estimates, by_pairs
 from refless.stats.raters import Severity, with_severity
 from refless.stats.samples import Arm, Sample, Strangers, arms_of, strangers
@@ -165,9 +174,14 @@ def _plain_answer(
     freedom = variance**2 / float((np.square(variances) / freedoms).sum())
     if verdicts and sample.units == len(np.unique(sample.item)):
         freedom = NORMAL  # a share tells its variance itself
+    error = math.sqrt(variance)
+    if scale and len(ratings) == len(arms) == 1 and not verdicts:
+        units = equal_units(influences.unit_weight[0])
+        hidden = hidden_distance(value, units, scale) * math.sqrt(unknown)
+        error = max(error, hidden / student(freedom))
     answer = Answer(
         value=value,
-        error=math.sqrt(variance),
+        error=error,
         freedom=freedom,
         centre=value + influences.shift,
         bounds=_bounds(scale, arms),

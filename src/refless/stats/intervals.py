@@ -180,17 +180,29 @@ def normal_mean_interval(
     return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
 
 
+def hidden_distance(value: float, units: float, scale: Interval) -> float:
+    """The distance of a mean, at most, from a value that all units have: rare others are not seen.
+
+    A larger share of others would be among this many units with a chance of 95 %; they lie at the
+    end of the scale that is further off.
+    """
+    low, high = scale
+    return (1 - math.pow(1 - LEVEL, 1 / units)) * max(value - low, high - value)
+
+
 def equal_interval(mean: float, n: int, units: int, scale: Interval) -> Interval:
     """Interval of the mean of n outputs if all ratings are equal, which is no proof of certainty.
 
-    As in `contrast`: one of the m units may lie a usual difference off; with n outputs that is the
-    variance of a mean, times 1 + m/n. Undefined of one unit, and without a scale.
+    As in `contrast`: one of the m units may lie a usual difference off, and rare others are not
+    seen; with n outputs that is the variance of a mean, times 1 + m/n. Undefined of one unit, and
+    without a scale.
     """
     reach = scale[1] - scale[0]
     if units < 2 or math.isinf(reach):
         return UNDEFINED
-    error = USUAL * reach / units * math.sqrt(1 + units / n)
-    half = student(units - 1) * error
+    half = student(units - 1) * USUAL * reach / units
+    half = max(half, hidden_distance(mean, units, scale))
+    half *= math.sqrt(1 + units / n)
     return mean - half, mean + half
 
 

@@ -5,6 +5,9 @@ is wrong. Thresholds are tested in order, from the highest on. Most of the chanc
 at the first, the others at the middle; it passes from each certified threshold to the next, and is
 lost at one that is not (the fallback procedure, Wiens 2003). So the promise holds for the threshold
 that is chosen, and a judge who errs on a few of his highest scores gets a second start.
+
+The order begins at the first threshold that could pass if none of its texts were wrong. Scores and
+what was drawn as a whole tell it. It does not look at which texts are wrong, so the promise holds.
 """
 
 import math
@@ -72,11 +75,13 @@ class Candidates:
 
     Attributes:
         scores: [n] finite; wrong: [n] whether accepting a text is an error.
+        unit: [n] what was drawn as a whole.
         effective: gives how many independent texts some of them, by their numbers, are worth.
     """
 
     scores: FloatArray
     wrong: BoolArray
+    unit: IntArray
     effective: EffectiveSize
 
     def steps(self, risk: Risk, chance: float) -> list[ThresholdStep]:
@@ -93,7 +98,8 @@ class Candidates:
         scores = self.scores[order]
         wrong = self.wrong[order]
         least = math.ceil(math.log(chance) / math.log(1 - risk.at_most_wrong))
-        counts = np.geomspace(min(least, n), n, STEPS).round().astype(int)
+        start = _first_count(scores, self.unit[order], least)
+        counts = np.geomspace(start, n, STEPS).round().astype(int)
         steps = []
         for threshold in np.unique(scores[counts - 1])[::-1].tolist():
             count = int(np.searchsorted(-scores, -threshold, side="right"))
@@ -108,6 +114,17 @@ class Candidates:
             )
             steps.append(step)
         return steps
+
+
+def _first_count(scores: FloatArray, unit: IntArray, least: int) -> int:
+    """The texts from the highest threshold on that has so many units, or all units.
+
+    Args:
+        scores: [n] falling; unit: [n] of the same texts; least: units.
+    """
+    first_rows = np.sort(np.unique(unit, return_index=True)[1])
+    threshold = scores[first_rows[:least][-1]]
+    return int((scores >= threshold).sum())
 
 
 def tested(candidates: Candidates, risk: Risk) -> tuple[ThresholdStep, ...]:
@@ -132,6 +149,18 @@ def _is_low(step: ThresholdStep, risk: Risk, chance: float) -> bool:
     """Whether a share is shown to be low enough, wrong with this chance."""
     bound = highest_share(step.wrong, step.effective_n, chance)
     return bound <= risk.at_most_wrong
+
+
+def shown_nowhere(candidates: Candidates, risk: Risk) -> bool:
+    """True if no threshold would do even if it was the only one, and all texts independent."""
+    from scipy.special import betaincinv
+
+    order = np.argsort(-candidates.scores)
+    scores = candidates.scores[order]
+    last_rows = np.flatnonzero(np.diff(scores, append=-math.inf))
+    right = np.cumsum(~candidates.wrong[order])[last_rows]
+    bounds = betaincinv(last_rows + 2 - right, right, 1 - risk.error)
+    return not (bounds <= risk.at_most_wrong).any()  # not a number if none is right
 
 
 def highest_share(share: float, size: float, chance: float) -> float:

@@ -255,7 +255,8 @@ def _labels(audit: Audit, licence: Licence, uneven: str) -> str:
         return UNEVEN.format(audit.to_rate) if uneven else REDRAWN
     if licence.curve and licence.needed is None:
         return "not within reach: at every score too many of these are wrong."
-    return if_steady_said(licence.needed, licence.n, "rated text")
+    left = sum(licence.scores.counts) - licence.n
+    return if_steady_said(licence.needed, licence.n, "rated text", left)
 
 
 def _agrees(use: Use) -> bool:

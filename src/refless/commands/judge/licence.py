@@ -18,7 +18,7 @@ from refless.evaluation.labels import Labels, mean_answer, passing_raters
 from refless.evaluation.raters import Raters
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Answer
-from refless.stats.clusters import effective_size
+from refless.stats.clusters import effective_size_of_share
 from refless.stats.intervals import VERDICTS, student
 from refless.stats.learn_then_test import (
     Candidates,
@@ -26,13 +26,15 @@ from refless.stats.learn_then_test import (
     Risk,
     ThresholdStep,
     labels_needed,
+    shown_nowhere,
     tested,
 )
 
 RISKS = (0.01, 0.02, 0.05, 0.1, 0.2)  # shares of wrong texts that the curve shows
 SELECTED = "the rated rows do not look drawn at random"
 SHIFTED = "rows without a rating have scores beyond those of rated rows"
-UNSHOWN = "these ratings do not show that so few are wrong, whatever the threshold"
+UNSHOWN = "these ratings do not show that so few are wrong"
+UNSHOWN_ANYWHERE = f"{UNSHOWN}, whatever the threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,8 @@ def licensed(
     decided = sum(side.share for side in sides)
     needed = None
     if decided == 0 and not undefined:
-        undefined = UNSHOWN
+        nowhere = all(shown_nowhere(side, promise.risk) for side in (passes, fails))
+        undefined = UNSHOWN_ANYWHERE if nowhere else UNSHOWN
         needed = _needed(passes, fails, promise.risk)
     last_steps = [side.steps[-1] for side in sides if side.steps]
     return Licence(
@@ -212,10 +215,16 @@ def _candidates(labels: Labels, passing: float) -> tuple[Candidates, Candidates]
     passed_by = passing_raters(labels.raters, passing)
     failed_by = passed_by and replace(passed_by, rating=1 - passed_by.rating)
     passes = Candidates(
-        scores=labels.judge, wrong=~good, effective=_sizes(labels, ~good, failed_by)
+        scores=labels.judge,
+        wrong=~good,
+        unit=labels.unit,
+        effective=_sizes(labels, ~good, failed_by),
     )
     fails = Candidates(
-        scores=-labels.judge, wrong=good, effective=_sizes(labels, good, passed_by)
+        scores=-labels.judge,
+        wrong=good,
+        unit=labels.unit,
+        effective=_sizes(labels, good, passed_by),
     )
     return passes, fails
 
@@ -281,7 +290,7 @@ def _sizes(labels: Labels, wrong: BoolArray, single: Raters | None) -> Effective
     def effective(rows: IntArray) -> float:
         values = errors[rows]
         unit = labels.unit[rows]
-        size = effective_size(values - values.mean(), unit)
+        size = effective_size_of_share(values, unit)
         if single is None:
             return size
         raters = single.among(rows, len(labels))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.clusters import effective_size
+from refless.stats.clusters import effective_size_of_share
 from refless.stats.learn_then_test import (
     Candidates,
     Risk,
@@ -62,9 +62,11 @@ def accepting(
 
     def effective(rows: IntArray) -> float:
         accepted = bad[rows].astype(np.float64)
-        return effective_size(accepted - accepted.mean(), clusters[rows])
+        return effective_size_of_share(accepted, clusters[rows])
 
-    candidates = Candidates(scores=estimates, wrong=bad, effective=effective)
+    candidates = Candidates(
+        scores=estimates, wrong=bad, unit=clusters, effective=effective
+    )
     steps = tested(candidates, risk)
     certified = [step for step in steps if step.certified]
     return Accepting(
