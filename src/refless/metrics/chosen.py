@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.metrics.protocol import Metric, Scores, averaged, metric_of
-from refless.registry.errors import UsageError
+from refless.registry.errors import InputError, UsageError
 from refless.registry.from_file import Named, OwnThing, line_in, own_thing
 from refless.registry.signature import Signature
 
@@ -71,12 +71,15 @@ class FunctionMetric:
 
         Raises:
             UsageError: outputs without references; a function that fails, or returns no number.
+            InputError: an output without a list of references.
         """
         if self.needs and not outputs.references:
             raise UsageError(
                 f"{self.name} reads references, and the outputs have none; a function of the text "
                 "alone has one parameter"
             )
+        if self.needs:
+            check_lists(outputs)
         columns: list[Sequence[object]] = [outputs.ids, outputs.texts]
         columns += [outputs.references] if self.needs else []
         values = [self._value(*row) for row in zip(*columns, strict=True)]
@@ -108,6 +111,22 @@ class FunctionMetric:
     def missing(cls) -> str:
         """Nothing has to be installed."""
         return ""
+
+
+def check_lists(outputs: Outputs) -> None:
+    """Raises InputError for an output whose list of references is empty, or a string."""
+    rows: Sequence[Sequence[object]] = outputs.references
+    for name, references in zip(outputs.ids, rows, strict=True):
+        if isinstance(references, str):
+            raise InputError(
+                f"the references of output '{name}' are one string",
+                remedy="a list of references is needed for each output, also of a single one",
+            )
+        if not references:
+            raise InputError(
+                f"output '{name}' has an empty list of references",
+                remedy="give it at least one reference, or drop it",
+            )
 
 
 def metrics_of(named: Named) -> dict[str, Metric]:

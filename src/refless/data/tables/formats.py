@@ -161,6 +161,7 @@ def _export(place: Place, keep: Keep, name: str) -> Iterator[Source]:
             yield exported(source, export, place, keep)
         return
     plain = _plain(place)
+    plain = "csv" if plain == "text" else plain  # without a comma in its header
     inner = items(at(_first(place, plain, sniff=False), *export.within.split(".")))
     if export.within and plain in {"json", "jsonl"} and inner:
         yield exported(_objects(inner), export, place, keep)

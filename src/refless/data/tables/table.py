@@ -185,6 +185,10 @@ class RowTable:
                     remedy = f"give each text its own id, or make the {roles} equal"
                     if role.endswith(" scores"):
                         remedy += "; of runs of one judge: refless judge --runs"
+                    of_files = self.rows.part(row) is not self.rows.part(first)
+                    if role == "text" and of_files and "system" not in self.names:
+                        files = " ".join(part.name for part in self.rows.parts)
+                        remedy += f"; of one version each file: refless compare {files}"
                     raise self.rows.fault(row, problem, remedy)
 
     def picked(self, role: str, groups: Merged) -> Strings:
