@@ -219,4 +219,3 @@ def test_what_a_list_leaves_blank_is_rated_in_the_next(tmp_path: Path) -> None:
     assert read.pool is not None
     assert read.pool.ratings.values.tolist() == [1, 5]
     assert read.pool.score("judge").tolist() == [0, 1]
-    assert len(read.texts) == 3

@@ -213,5 +213,4 @@ def test_a_function_is_not_asked_without_references(folder: Path) -> None:
     rows = [{"text": "a", "rating": i % 3, "reference": "a"} for i in range(9)]
     jsonl(folder / "blank.jsonl", [*rows, {"text": "b", "rating": 1, "reference": ""}])
     ran = run("judge", "blank.jsonl", "-m", "mine.py:overlap")
-    assert ran.code == 2
     assert "output '10' has an empty list of references" in ran.err

@@ -78,10 +78,10 @@ class FunctionMetric:
                 f"{self.name} reads references, and the outputs have none; a function of the text "
                 "alone has one parameter"
             )
+        columns: list[Sequence[object]] = [outputs.ids, outputs.texts]
         if self.needs:
             check_lists(outputs)
-        columns: list[Sequence[object]] = [outputs.ids, outputs.texts]
-        columns += [outputs.references] if self.needs else []
+            columns.append(outputs.references)
         values = [self._value(*row) for row in zip(*columns, strict=True)]
         return averaged(np.array(values, dtype=np.float64))
 
@@ -114,14 +114,8 @@ class FunctionMetric:
 
 
 def check_lists(outputs: Outputs) -> None:
-    """Raises InputError for an output whose list of references is empty, or a string."""
-    rows: Sequence[Sequence[object]] = outputs.references
-    for name, references in zip(outputs.ids, rows, strict=True):
-        if isinstance(references, str):
-            raise InputError(
-                f"the references of output '{name}' are one string",
-                remedy="a list of references is needed for each output, also of a single one",
-            )
+    """Raises InputError for an output whose list of references is empty."""
+    for name, references in zip(outputs.ids, outputs.references, strict=True):
         if not references:
             raise InputError(
                 f"output '{name}' has an empty list of references",

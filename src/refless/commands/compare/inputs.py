@@ -124,18 +124,11 @@ def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
     Args:
         inputs, group: as of `compare`; then: what follows if not, as sentences.
     """
-    draw = _draw_within_systems(inputs, group)
+    if not np.isnan(inputs.outputs.probability).all():
+        return True
+    draw = _draw(inputs, grouped=group is not None, by_system=True)
     note(draw_remark(draw, then))
     return not draw.by_content
-
-
-def _draw_within_systems(inputs: Inputs, group: str | None) -> RandomDraw:
-    """Whether the rated outputs look drawn at random within their systems; see `looks_drawn`."""
-    outputs = inputs.outputs
-    if not np.isnan(outputs.probability).all():
-        n_rated = len(outputs.place)
-        return RandomDraw(n=len(outputs.texts), n_rated=n_rated, differing=())
-    return _draw(inputs, grouped=group is not None, by_system=True)
 
 
 def unlike_shares(inputs: Inputs) -> str:
@@ -249,7 +242,9 @@ def _selection_by_looks(inputs: Inputs, group: str | None) -> Selection:
         f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
         "estimates, and no more."
     )
-    draw = _draw_within_systems(inputs, group)
+    if not np.isnan(inputs.outputs.probability).all():
+        return "random"
+    draw = _draw(inputs, grouped=group is not None, by_system=True)
     if inputs.has_texts:
         _check_read(draw, inputs.outputs)
     note(draw_remark(draw, remedy))
@@ -323,7 +318,6 @@ def of_drawn(inputs: Inputs) -> Inputs:
         place=np.arange(len(place)),
         probability=chances[drawn],
         first_rows=first_rows[place],
-        unread={},
     )
     design = inputs.design.take(place)
     labels = picked(inputs.labels, place)

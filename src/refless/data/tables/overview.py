@@ -1,6 +1,5 @@
 """Rows before anything is asked of them: each column, the role it plays, and what it holds."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -71,7 +70,7 @@ def overview(rows: Rows, reading: Reading) -> Overview:
     """
     table = read_table(rows, reading, "judged", ())
     role_of = _role_of(table)
-    scores = table.roles.all("score") or [*_scores(table, role_of)]
+    scores = table.roles.all("score") or _scores(table, role_of)
     role_of |= dict.fromkeys(scores, "score")
     header = table.rows.header
     columns = [_seen(table, name, role_of.get(name, "")) for name in header]
@@ -102,12 +101,12 @@ def unread_scores(table: RowTable) -> dict[str, FloatArray]:
     for name, cells in _scores(table, _role_of(table)).items():
         words = [*map(spelled, cells)]
         meanings, _ = score_words({*words} - {None}, None)
-        numbers = np.full(len(table), np.nan)
+        column = np.full(len(table), np.nan)
         for row, word in enumerate(words):
-            number = meanings.get(word, word) if word is not None else None
-            if isinstance(number, float) and math.isfinite(number):
-                numbers[row] = number
-        scores[name] = numbers
+            number = meanings.get(word or "", word)
+            if isinstance(number, float):
+                column[row] = number
+        scores[name] = np.where(np.isinf(column), np.nan, column)
     return scores
 
 

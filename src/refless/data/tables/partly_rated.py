@@ -138,14 +138,13 @@ def partly_rated(
     if rated is not None:
         probability[:n] = [chances[row] for row in rated.groups.first]
     first = [*chain.from_iterable(part.first for part in reads)]
-    scores = unread_scores(table)
     return PartlyRated(
         texts=texts,
         pool=pool,
         place=np.arange(n),
         probability=probability,
         named=named,
-        unread={name: column[first] for name, column in scores.items()},
+        unread={name: all_[first] for name, all_ in unread_scores(table).items()},
         columns=table.roles.columns,
         notes=tuple(chain.from_iterable(part.notes for part in reads)),
         skipped=tuple(chain.from_iterable(part.skipped for part in reads)),

@@ -24,6 +24,13 @@ def check_references(outputs: Outputs) -> None:
             f"({called('columns', {'reference': 'NAME'})})",
         )
     _check_lists("references", outputs.references, outputs)
+    rows: Sequence[Sequence[object]] = outputs.references
+    for name, references in zip(outputs.ids, rows, strict=True):
+        if isinstance(references, str):
+            raise InputError(
+                f"the references of output '{name}' are one string",
+                remedy="a list of references is needed for each output, also of a single one",
+            )
     check_lists(outputs)
 
 
