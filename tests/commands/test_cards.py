@@ -247,7 +247,7 @@ def test_widths_that_are_not_reached() -> None:
     card = what_to_rate(found, "", "", ("v1", "v2"), rated=True)
     assert card.label == "Not quite"
     assert card.further == (
-        "all 110 bring about ±0.20, just short of the aim (within, by default 5 % of the scale): "
+        "all 110 bring about ±0.204, just short of ±0.20 (within, by default 5 % of the scale): "
         "about 9 outputs beyond them reach it."
     )
     told = what_to_rate(replace(found, n=110), "", "", ("v1", "v2"), rated=True)

@@ -219,3 +219,23 @@ def test_where_nothing_is_asked(disliked: Path, tmp_path: Path) -> None:
     mixed = [{**row, "use": 1 + int(row["id"]) % 2} for row in rows]
     path = written(tmp_path / "mix.csv", mixed)
     assert LOOKS not in noted("judge", path, "--column", "mix=use")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("compare",), ("gate", "--baseline", "a"), ("next", "--goal", "compare")],
+)
+def test_a_score_that_nothing_reads_tells_who_was_picked(
+    tmp_path: Path, command: Sequence[str]
+) -> None:
+    """Ratings of the texts that a judge likes least are noticed without a flag for the judge."""
+    rows = rated_if(rows_of(), lambda _, row: row["system"] == "a" or grade(row) < 3)
+    picked = written(tmp_path / "picked.csv", rows)
+    name, *flags = command
+    scale = ("--scale", "1", "5", *NEIGHBORS)
+    ran = run(name, picked, *flags, *scale)
+    assert f"{LOOKS} (p at most 0.001): the mean 'judge' is" in ran.err
+    if name != "next":
+        assert ran.code == 2
+        assert "--score-column judge lets estimates know 'judge'" in ran.err
+        assert run(name, picked, *flags, *scale, "--selection", "random").code != 2

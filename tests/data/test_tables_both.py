@@ -17,8 +17,9 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
+from refless.data.tables.partly_rated import read_partly
 from refusals import bad_input
-from rows import without
+from rows import csv_of, without, write
 
 ROWS: list[dict[str, Any]] = [
     {"text": "a", "prompt": "p", "system": "x", "rating": 1},
@@ -200,3 +201,21 @@ def test_both_is_pool_and_outputs(rows: list[tuple[str, int | None]]) -> None:
     others = read_outputs([row for row in table if row["id"] not in rated]).outputs
     assert (outputs.outputs.ids, outputs.outputs.texts) == (others.ids, others.texts)
     assert not {*pool.pool.ids} & {*outputs.outputs.ids}
+
+
+def test_what_a_list_leaves_blank_is_rated_in_the_next(tmp_path: Path) -> None:
+    """Each list for raters is read beside its outputs, which alone have scores."""
+    outputs = [
+        {"source": "q", "text": text, "system": "a", "judge": i, "rating": ""}
+        for i, text in enumerate("xyz")
+    ]
+    first = [
+        {"source": "q", "text": text, "system": "a", "rating": rating}
+        for text, rating in (("x", 1), ("y", ""))
+    ]
+    files = [outputs, first, [{**first[1], "rating": 5}]]
+    paths = [write(tmp_path, f"{i}.csv", csv_of(rows)) for i, rows in enumerate(files)]
+    read = read_partly(paths, Reading(columns=Columns(score=("judge",))))
+    assert read.pool is not None
+    assert read.pool.ratings.values.tolist() == [1, 5]
+    assert read.pool.score("judge").tolist() == [0, 1]

@@ -201,6 +201,13 @@ def test_files(tmp_path: Path) -> None:
     assert any("read as preference pairs" in note for note in found.notes)
 
 
+def test_files_with_semicolons(tmp_path: Path) -> None:
+    """The header alone tells what is between cells, whose first one may hold a line end."""
+    lines = 'prompt;output_a;output_b;winner\n"q, r\ns";x, z;y;a\n'
+    found = read([write(tmp_path, "pairs.csv", lines)])
+    assert told(found.pool) == [("q, r\ns", "x, z", "y", 1)]
+
+
 def test_scores_of_both_texts() -> None:
     """Columns that end, or begin, as those of the texts do; a blank one is missing."""
     rows = [

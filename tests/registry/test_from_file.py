@@ -206,3 +206,11 @@ def test_files_of_strangers_run_nothing(folder: Path) -> None:
     with pytest.raises(RefLessError, match="no estimator"):
         refless.estimator_of("evil.py:Class")
     assert not (folder / "ran").exists()
+
+
+def test_a_function_is_not_asked_without_references(folder: Path) -> None:
+    """A blank cell of references is no text that shares nothing with them."""
+    rows = [{"text": "a", "rating": i % 3, "reference": "a"} for i in range(9)]
+    jsonl(folder / "blank.jsonl", [*rows, {"text": "b", "rating": 1, "reference": ""}])
+    ran = run("judge", "blank.jsonl", "-m", "mine.py:overlap")
+    assert "output '10' has an empty list of references" in ran.err

@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.metrics.protocol import Metric, Scores, averaged, metric_of
-from refless.registry.errors import UsageError
+from refless.registry.errors import InputError, UsageError
 from refless.registry.from_file import Named, OwnThing, line_in, own_thing
 from refless.registry.signature import Signature
 
@@ -71,6 +71,7 @@ class FunctionMetric:
 
         Raises:
             UsageError: outputs without references; a function that fails, or returns no number.
+            InputError: an output without a list of references.
         """
         if self.needs and not outputs.references:
             raise UsageError(
@@ -78,7 +79,9 @@ class FunctionMetric:
                 "alone has one parameter"
             )
         columns: list[Sequence[object]] = [outputs.ids, outputs.texts]
-        columns += [outputs.references] if self.needs else []
+        if self.needs:
+            check_lists(outputs)
+            columns.append(outputs.references)
         values = [self._value(*row) for row in zip(*columns, strict=True)]
         return averaged(np.array(values, dtype=np.float64))
 
@@ -108,6 +111,16 @@ class FunctionMetric:
     def missing(cls) -> str:
         """Nothing has to be installed."""
         return ""
+
+
+def check_lists(outputs: Outputs) -> None:
+    """Raises InputError for an output whose list of references is empty."""
+    for name, references in zip(outputs.ids, outputs.references, strict=True):
+        if not references:
+            raise InputError(
+                f"output '{name}' has an empty list of references",
+                remedy="give it at least one reference, or drop it",
+            )
 
 
 def metrics_of(named: Named) -> dict[str, Metric]:

@@ -21,7 +21,7 @@ from refless.commands.rows import (
 )
 from refless.commands.warnings import note, silenced
 from refless.data.design import Design, column_of
-from refless.data.records import RatedPool, picked
+from refless.data.records import RatedPool, picked, scored
 from refless.data.tables.partly_rated import PartlyRated, read_partly, with_ratings
 from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
@@ -124,8 +124,7 @@ def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
     Args:
         inputs, group: as of `compare`; then: what follows if not, as sentences.
     """
-    outputs = inputs.outputs
-    if not np.isnan(outputs.probability).all():
+    if not np.isnan(inputs.outputs.probability).all():
         return True
     draw = _draw(inputs, grouped=group is not None, by_system=True)
     note(draw_remark(draw, then))
@@ -141,9 +140,14 @@ def unlike_shares(inputs: Inputs) -> str:
 
 
 def _draw(inputs: Inputs, *, grouped: bool, by_system: bool) -> RandomDraw:
-    """Whether the rated outputs look drawn at random, by all that is known of the outputs."""
+    """Whether the rated outputs look drawn at random, by all that is known of the outputs.
+
+    Scores that nothing else reads tell it too.
+    """
     outputs = inputs.outputs
     texts = outputs.texts
+    scores = {name: texts.score(name) for name in texts.score_names}
+    texts = replace(texts, **scored({**outputs.unread, **scores}))
     rated = outputs.place
     unrated = np.setdiff1d(np.arange(len(texts)), rated)
     labels = inputs.labels if grouped else ()
@@ -228,16 +232,39 @@ def systems_of(
 
 
 def _selection_by_looks(inputs: Inputs, group: str | None) -> Selection:
-    """The selection of rated outputs of which nothing is said: unknown if they look picked."""
+    """The selection of rated outputs of which nothing is said: unknown if they look picked.
+
+    Raises:
+        InputError: they look picked by a score that nothing reads, so no estimate can know it.
+    """
     unknown = called("selection", "unknown")
     remedy = (
         f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
         "estimates, and no more."
     )
-    if looks_drawn(inputs, group, remedy) or not inputs.has_texts:
+    if not np.isnan(inputs.outputs.probability).all():
+        return "random"
+    draw = _draw(inputs, grouped=group is not None, by_system=True)
+    if inputs.has_texts:
+        _check_read(draw, inputs.outputs)
+    note(draw_remark(draw, remedy))
+    if not draw.by_content or not inputs.has_texts:
         return "random"
     note(f"{unknown} is taken; {called('selection', 'random')} says they were drawn")
     return "unknown"
+
+
+def _check_read(draw: RandomDraw, outputs: PartlyRated) -> None:
+    """Raises InputError if rated outputs differ from the others in a score that nothing reads."""
+    for column in draw.differing:
+        if column.by == "score" and column.name in outputs.unread:
+            remedy = (
+                f"{called('score_column', column.name)} lets estimates know '{column.name}'; or "
+                f"{called('selection', 'random')} says that ratings stand for all outputs, "
+                f"{called('selection', 'unknown')} that they only teach estimates"
+            )
+            found = draw_remark(draw, "").rstrip(". ")
+            raise InputError(f"t{found[1:]}", remedy=remedy)
 
 
 def selection_of(

@@ -160,7 +160,8 @@ def _export(place: Place, keep: Keep, name: str) -> Iterator[Source]:
         with export.rows(place) as source:
             yield exported(source, export, place, keep)
         return
-    plain = _plain(place)
+    # a table without a comma in its header looks like a text
+    plain = _plain(place).replace("text", "csv")
     inner = items(at(_first(place, plain, sniff=False), *export.within.split(".")))
     if export.within and plain in {"json", "jsonl"} and inner:
         yield exported(_objects(inner), export, place, keep)

@@ -88,6 +88,12 @@ class Gathered:
         return ", ".join(part.name for part in self.parts)
 
     @property
+    def as_versions(self) -> str:
+        """The remedy for several files that are of one version each; "" for one file."""
+        line = f"; of one version each file: refless compare {self.name.replace(', ', ' ')}"
+        return line if len(self.parts) > 1 else ""
+
+    @property
     def scale(self) -> Scale | None:
         """Lowest and highest rating, if all files say the same."""
         scales = {notes.scale for _, notes in self.notes}

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from refless.data.tables.cells import json_in_cell
 from refless.data.tables.columns import says_score, unclear, with_nested
 from refless.data.tables.memory import Rows
 from refless.data.tables.proposed import proposed, ratings_among, written
-from refless.data.tables.ratings import numbers_within
+from refless.data.tables.ratings import numbers_within, score_words, spelled
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import Cells
 from refless.data.tables.spellings import at_any_place
 from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
-from refless.registry.arrays import Strings
+from refless.registry.arrays import FloatArray, Strings
 
 LETTERS = 200  # of an example
 
@@ -67,10 +69,7 @@ def overview(rows: Rows, reading: Reading) -> Overview:
         InputError, UsageError, MissingExtraError: as `read_pool`.
     """
     table = read_table(rows, reading, "judged", ())
-    role_of: dict[str, str] = {}
-    for role, names in table.roles.columns.items():
-        for name in names:
-            role_of.setdefault(name, role)
+    role_of = _role_of(table)
     scores = table.roles.all("score") or _scores(table, role_of)
     role_of |= dict.fromkeys(scores, "score")
     header = table.rows.header
@@ -93,6 +92,33 @@ def overview(rows: Rows, reading: Reading) -> Overview:
     )
 
 
+def unread_scores(table: RowTable) -> dict[str, FloatArray]:
+    """The columns that hold a judge's scores and that nothing reads, by name: [n] numbers.
+
+    They are NaN where a cell holds none, and in the rows of which nothing unread is kept.
+    """
+    scores: dict[str, FloatArray] = {}
+    for name, cells in _scores(table, _role_of(table)).items():
+        words = [*map(spelled, cells)]
+        meanings, _ = score_words({*words} - {None}, None)
+        column = np.full(len(table), np.nan)
+        for row, word in enumerate(words):
+            number = meanings.get(word or "", word)
+            if isinstance(number, float):
+                column[row] = number
+        scores[name] = np.where(np.isinf(column), np.nan, column)
+    return scores
+
+
+def _role_of(table: RowTable) -> dict[str, str]:
+    """The role that each column plays, by its name."""
+    role_of: dict[str, str] = {}
+    for role, names in table.roles.columns.items():
+        for name in names:
+            role_of.setdefault(name, role)
+    return role_of
+
+
 def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
     """Columns with what their objects hold, by dotted name; of lists what may be ratings."""
     outer = [*columns]
@@ -108,8 +134,8 @@ def _opened(columns: Mapping[str, Cells]) -> dict[str, Cells]:
     return opened
 
 
-def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
-    """The columns called as scores are that hold numbers or verdicts.
+def _scores(table: RowTable, role_of: dict[str, str]) -> dict[str, Cells]:
+    """The cells of columns called as scores are that hold numbers or verdicts, by name.
 
     A name that leaves open if people gave them is one of ratings if none is known and others are
     called as judges or metrics are.
@@ -120,7 +146,8 @@ def _scores(table: RowTable, role_of: dict[str, str]) -> list[str]:
     names = [name for name in names if _hold_scores(seen[name])]
     scores = [name for name in names if says_score(name.rpartition(".")[2])]
     people_known = "rating" in role_of.values()
-    return names if people_known or not scores else scores
+    names = names if people_known or not scores else scores
+    return {name: seen[name] for name in names}
 
 
 def _hold_scores(cells: Cells) -> bool:

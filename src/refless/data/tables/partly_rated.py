@@ -1,7 +1,7 @@
 """Rows of systems that are to be compared, rated in part or not at all."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from refless.data.records import (
 from refless.data.tables.columns import listed, missing, naming
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
+from refless.data.tables.overview import unread_scores
 from refless.data.tables.rated import (
     has_ratings,
     keys_of_unrated,
@@ -60,6 +61,7 @@ class PartlyRated(Read):
         place: [m] which of the outputs each of these is.
         probability: [n] chance with which each was drawn to be rated, NaN if it is not given.
         named: whether the ids came from the user.
+        unread: by column, [n] scores that nothing reads, as `unread_scores` has them.
     """
 
     texts: Outputs
@@ -67,6 +69,7 @@ class PartlyRated(Read):
     place: IntArray
     probability: FloatArray
     named: bool = True
+    unread: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def human(self) -> FloatArray:
@@ -134,19 +137,21 @@ def partly_rated(
     probability = np.full(len(texts), np.nan)
     if rated is not None:
         probability[:n] = [chances[row] for row in rated.groups.first]
+    first = [*chain.from_iterable(part.first for part in reads)]
     return PartlyRated(
         texts=texts,
         pool=pool,
         place=np.arange(n),
         probability=probability,
         named=named,
+        unread={name: all_[first] for name, all_ in unread_scores(table).items()},
         columns=table.roles.columns,
         notes=tuple(chain.from_iterable(part.notes for part in reads)),
         skipped=tuple(chain.from_iterable(part.skipped for part in reads)),
         n_skipped=sum(part.n_skipped for part in reads),
         group=tuple(chain.from_iterable(part.group for part in reads)),
         first_rows=np.concatenate([part.first_rows for part in reads]),
-        first=tuple(chain.from_iterable(part.first for part in reads)),
+        first=tuple(first),
     )
 
 

@@ -7,6 +7,7 @@ from refless.data.tables.each_file import KEYS
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, spelled
 from refless.data.tables.roles import Kind
+from refless.registry.arrays import Names
 
 Key = tuple[object, ...]
 NONE = frozenset({None, *BLANKS})
@@ -16,7 +17,8 @@ def with_returned(rows: Gathered, roles: Roles, kind: Kind) -> list[str]:
     """Ratings of a later file in the rows of the outputs that they are of; sentences on that.
 
     A file is such a list if each of its rows is an output of the files before that nobody rated: of
-    the same system, item, source and text, as far as all files tell them.
+    the same system, item, source and text, as far as all files tell them. What a list leaves
+    blank may be rated in the next one.
     """
     names = _names(rows, roles, kind)
     ratings = roles.all("rating")
@@ -32,12 +34,15 @@ def with_returned(rows: Gathered, roles: Roles, kind: Kind) -> list[str]:
         times = Counter(keys[row] for row in listed)
         if all(len(unrated.get(key, ())) >= n for key, n in times.items()):
             for row in listed:
-                _fill(rows, unrated[keys[row]].pop(0), row)
+                output, *others = unrated[keys[row]]
+                _fill(rows, output, row)
+                if not _is_blank(rows, ratings, row):
+                    unrated[keys[row]] = others
             used.update(listed)
             lists.append(part.name)
             continue
         for row in listed:
-            if all(spelled(rows.columns[name][row]) in NONE for name in ratings):
+            if _is_blank(rows, ratings, row):
                 unrated.setdefault(keys[row], []).append(row)
     rows.without(used)
     rows.parts = [part for part in rows.parts if part.name not in lists]
@@ -52,6 +57,11 @@ def _names(rows: Gathered, roles: Roles, kind: Kind) -> list[str]:
     has_systems = kind != "compared" or "id" in told or columns["system"] is not None
     is_told = "text" in told and not {"id", "item", "source"}.isdisjoint(told)
     return [*filter(None, told.values())] if has_systems and is_told else []
+
+
+def _is_blank(rows: Gathered, ratings: Names, row: int) -> bool:
+    """Whether a row has no rating."""
+    return all(spelled(rows.columns[name][row]) in NONE for name in ratings)
 
 
 def _fill(rows: Gathered, row: int, other: int) -> None:

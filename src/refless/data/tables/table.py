@@ -185,6 +185,8 @@ class RowTable:
                     remedy = f"give each text its own id, or make the {roles} equal"
                     if role.endswith(" scores"):
                         remedy += "; of runs of one judge: refless judge --runs"
+                    if role == "text" and "system" not in self.names:
+                        remedy += self.rows.as_versions
                     raise self.rows.fault(row, problem, remedy)
 
     def picked(self, role: str, groups: Merged) -> Strings:
@@ -416,11 +418,9 @@ def _check_gaps(table: RowTable) -> None:
             for row in [row for row, value in enumerate(values) if not value]:
                 if record.filled == "always" or column in rows.part(row).columns:
                     has_task = role == "source" and "instruction" in rows.header
-                    name = "instruction" if has_task else "NAME"
+                    one = "instruction" if has_task else "NAME"
                     remedy = f"give every row its {role} (merged cells leave all but the first "
-                    remedy += (
-                        f"blank), or name another column with {naming(role, name)}"
-                    )
+                    remedy += f"blank), or name another column with {naming(role, one)}"
                     rows.refuse(row, f"no {role}", remedy, column)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from refless.data.records import Outputs
+from refless.metrics.chosen import check_lists
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
@@ -30,11 +31,7 @@ def check_references(outputs: Outputs) -> None:
                 f"the references of output '{name}' are one string",
                 remedy="a list of references is needed for each output, also of a single one",
             )
-        if not references:
-            raise InputError(
-                f"output '{name}' has an empty list of references",
-                remedy="give it at least one reference, or drop it",
-            )
+    check_lists(outputs)
 
 
 def check_weights(outputs: Outputs) -> None:
