@@ -142,7 +142,9 @@ def test_false_alarms() -> None:
     assert shares[0] == pytest.approx(0.025, abs=0.025)
     assert shares[1] == 0
     wide = str(refless.gate(rows, baseline="v1", margin=5.0))
-    assert "would fail in 0 %, pass in 100 % and else be undecided, of" in " ".join(wide.split())
+    assert "would fail in 0 %, pass in 100 % and else be undecided, of" in " ".join(
+        wide.split()
+    )
     any_look = refless.gate(rows, baseline="v1", looks="any", scale=(-5, 10))
     assert math.isnan(any_look.false_alarms)
     assert any_look.to_dict()["false_alarms"] is None

@@ -71,10 +71,7 @@ def test_a_system_with_few_ratings_is_as_a_new_one(rated: int) -> None:
 
 
 def test_equal_ratings_are_no_proof_of_certainty() -> None:
-    """No interval without a scale. By hand for 1 to 5: 2.0930 x .3 x 4 / 20 x root 2 is .17759.
-
-    Quantile of Student's t with 19 degrees of freedom from Fisher and Yates's tables.
-    """
+    """No interval without a scale. By hand for 1 to 5: (1 - .05 ** (1 / 20)) x 3 x root 2 is .59019."""
     texts = Outputs(ids=numbered(20), texts=("x",) * 20)
     plain = Residuals(values=np.zeros(20), human=np.full(20, 4.0))
     on_scale = replace(plain, ends=(1.0, 5.0))
@@ -83,7 +80,7 @@ def test_equal_ratings_are_no_proof_of_certainty() -> None:
         for errors in (plain, on_scale)
     )
     assert math.isnan(unknown[0])
-    assert known == pytest.approx((4 - 0.17759, 4 + 0.17759), abs=1e-4)
+    assert known == pytest.approx((4 - 0.59019, 4 + 0.59019), abs=1e-4)
     assert np.isnan(half_widths(texts, (), plain)).all()
 
 

@@ -84,7 +84,7 @@ def _why(use: Use, audit: Audit) -> str:
         title = use.measure if number is None else number.title
         why = f"{title} {cell(use.estimate)}; {use.bar:g} is needed"
         if use.purpose == FILTER and use.answer == "yes":
-            why += "; how often it is wrong is not known"
+            why += "; its errors are not limited"
     if use.answer == "unknown" and use.needed:
         why += f"; about {counted(use.needed, 'rating')} would tell"
     return why

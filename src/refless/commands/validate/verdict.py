@@ -12,7 +12,9 @@ from refless.report.wording import number, percent, sentence, with_interval
 FEWEST_DRAWN = 20
 ENOUGH_DRAWN = 60
 YES_OR_NO: dict[State, str] = {"yes": "Yes", "no": "No", "open": OPEN}
-NOTHING_SHOWN = "decisions by these estimates: they are not shown to beat simple rivals."
+NOTHING_SHOWN = (
+    "decisions by these estimates: they are not shown to beat simple rivals."
+)
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
 
