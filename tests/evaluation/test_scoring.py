@@ -71,7 +71,7 @@ def test_a_system_with_few_ratings_is_as_a_new_one(rated: int) -> None:
 
 
 def test_equal_ratings_are_no_proof_of_certainty() -> None:
-    """No interval without a scale. By hand for 1 to 5: (1 - .05 ** (1 / 20)) x 3 x root 2 is .59019."""
+    """No interval without a scale. By hand: (1 - .05 ** (1 / 20)) x 3 x root 2 is .59019."""
     texts = Outputs(ids=numbered(20), texts=("x",) * 20)
     plain = Residuals(values=np.zeros(20), human=np.full(20, 4.0))
     on_scale = replace(plain, ends=(1.0, 5.0))
