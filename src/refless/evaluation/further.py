@@ -15,7 +15,7 @@ FEWEST = 10  # independent ratings on either side: of fewer no forecast is made
 FEWEST_SOUGHT = 20  # of fewer it is not said that there may be nothing to find
 MOST = 100  # times what there is; beyond this no number is told
 REACH = 20  # times the items that there are: more are out of reach
-HARDLY = 1 / 3  # chance below which ratings are not worth their while
+LEAST_CHANCE = 1 / 3  # with less, ratings are not worth their while
 DECIDED = "not needed for this answer."
 UNKNOWN = "too little is known to tell how many would decide it."
 
@@ -40,7 +40,7 @@ class Further:
     @property
     def takes_new(self) -> bool:
         """Whether ratings of the items that are left would hardly decide it."""
-        return self.of == "items" and self.chance < HARDLY
+        return self.of == "items" and self.chance < LEAST_CHANCE
 
     @property
     def new(self) -> str:

@@ -115,7 +115,9 @@ def inputs_of(
     return _labelled(outputs, pool, group)
 
 
-def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
+def looks_drawn(
+    inputs: Inputs, group: str | None, then: str, *, by_unread: bool = True
+) -> bool:
     """Whether the rated outputs look drawn at random within their systems; says so if not.
 
     Their place in the file is told, and decides nothing. With chances of being drawn they were
@@ -123,10 +125,16 @@ def looks_drawn(inputs: Inputs, group: str | None, then: str) -> bool:
 
     Args:
         inputs, group: as of `compare`; then: what follows if not, as sentences.
+        by_unread: whether an answer can follow if they look picked by a score that nothing reads.
+
+    Raises:
+        InputError: none can, as no estimate knows that score.
     """
     if not np.isnan(inputs.outputs.probability).all():
         return True
     draw = _draw(inputs, grouped=group is not None, by_system=True)
+    if not by_unread:
+        _check_read(draw, inputs.outputs)
     note(draw_remark(draw, then))
     return not draw.by_content
 
@@ -242,13 +250,9 @@ def _selection_by_looks(inputs: Inputs, group: str | None) -> Selection:
         f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
         "estimates, and no more."
     )
-    if not np.isnan(inputs.outputs.probability).all():
-        return "random"
-    draw = _draw(inputs, grouped=group is not None, by_system=True)
-    if inputs.has_texts:
-        _check_read(draw, inputs.outputs)
-    note(draw_remark(draw, remedy))
-    if not draw.by_content or not inputs.has_texts:
+    by_unread = not inputs.has_texts  # then there are no estimates
+    drawn = looks_drawn(inputs, group, remedy, by_unread=by_unread)
+    if drawn or not inputs.has_texts:
         return "random"
     note(f"{unknown} is taken; {called('selection', 'random')} says they were drawn")
     return "unknown"

@@ -156,14 +156,7 @@ class CompareResult(Result):
             chosen = [of_not_drawn(self.not_drawn)]
         if self.unlike:
             chosen = [self.unlike]
-        rests = " ".join(
-            [
-                *apart,
-                made_of(pair, self.estimator),
-                *chosen,
-                self.agree,
-            ]
-        )
+        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
     def _systems(self) -> Section:

@@ -180,6 +180,7 @@ def next(  # noqa: A001 - the command's name
     looked = planned_ahead(
         looks if goal == "compare" else None, these_items=these_items
     )
+    _, look_plan = looked
     number = None if goal == "compare" else number_of_looks(looks)
     check_race(goal, number)
     if these_items and goal == "learn":
@@ -212,11 +213,11 @@ def next(  # noqa: A001 - the command's name
     else:
         systems = systems_named(read.outputs, read.done, system)
         units, pair = _items(fit, read, systems, size, seed, looked, these=these_items)
-        if n is None and looked[1] is not None:
-            ahead = [at - units.already for at in looked[1].at if at > units.already]
+        if n is None and look_plan is not None:
+            ahead = [at - units.already for at in look_plan.at if at > units.already]
             count = min(ahead, default=count)
         choice = replace(draw(units, count, seed, enough), pair=pair)
-        if looked[1] is not None:  # widths are those of one look
+        if look_plan is not None:  # widths are those of one look
             choice = replace(choice, curve=())
     _note_choice(choice, read.outputs, fit, count, blind=blind)
     signature = _signature(fit, read.outputs, choice, seed)
@@ -231,7 +232,7 @@ def next(  # noqa: A001 - the command's name
         design=read.design.said(noun="output"),
         these_items=these_items,
         writes=writing(replace(this_call(), name="next").said()),
-        then=_then(outputs, rated, read, goal, looked[1], partly=partly),
+        then=_then(outputs, rated, read, goal, look_plan, partly=partly),
         columns=columns_of_list(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
@@ -380,10 +381,9 @@ def _then(
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
     given = this_call().values
-    is_one_file = len(words_of(outputs)) == 1
-    if (given["blind"] and is_one_file) or (
-        not compares and (partly or given["score_column"])
-    ):
+    is_of_one_file = given["blind"] and len(words_of(outputs)) == 1
+    lacks_scores = not compares and (partly or given["score_column"])
+    if is_of_one_file or lacks_scores:
         # the list's rows take the scores of the outputs, in files beside each other
         earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]
@@ -393,7 +393,7 @@ def _then(
     call = replace(this_call(), name="compare" if compares else "score")
     if looks is not None:  # which have an end there
         call = replace(call, parameters=parameters_of(function_of("compare")))
-        changes |= {"looks": this_call().values["looks"], "of": looks.planned}
+        changes |= {"looks": given["looks"], "of": looks.planned}
     return call.said(**changes)
 
 

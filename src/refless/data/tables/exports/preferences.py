@@ -304,7 +304,7 @@ def _entry(
         return None
     shared = _of_both(row, layout, prompt if source is None else text_in(source))
     record = shared | criteria
-    pair = _sides(row, layout, texts if sides.has_texts else ())
+    pair = _sides(row, layout, sides.systems, texts if sides.has_texts else ())
     if fault := _fault(pair, layout):
         return fault
     systems = [side.get(layout.to["system"]) for side in pair]
@@ -327,13 +327,14 @@ def _entry(
     return _entry_of(record, ratings, row.get(layout.to["dimension"]), about)
 
 
-def _sides(row: Row, layout: _Layout, texts: Sequence[object]) -> list[Row]:
+def _sides(
+    row: Row, layout: _Layout, usual: Strings, texts: Sequence[object]
+) -> list[Row]:
     """The two sides with their scores, systems and texts, as far as there are any."""
     pair = []
-    names = layout.sides.systems if layout.sides else ()
-    for scores, systems, name in zip(layout.scores, layout.systems, names, strict=True):
+    for scores, systems, one in zip(layout.scores, layout.systems, usual, strict=True):
         side = {name: row[column] for name, column in scores}
-        system = _first(row, systems) or name
+        system = _first(row, systems) or one
         if system:
             side[layout.to["system"]] = system
         pair.append(side)
