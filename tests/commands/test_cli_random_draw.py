@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -136,7 +137,7 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     even = "rate about 64 more of 'b', drawn at random"
     assert even in notes
     shares = "of 'a' 100 % are rated, of 'b' 20 %"
-    drawing = f"refless next {path} --goal compare -n 64"
+    drawing = f"refless next {path} --goal mean -n 64 --system b"
     licence = ("--pass", "4", "--at-most-wrong", "0.1")
     for words, asked in {(): "1. Rate", licence: "rate"}.items():
         page = run("judge", path, *SCORED, *words).line
@@ -144,9 +145,27 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
         assert f"({shares}; within each, rated rows look like the others)" in page
         assert f"for a limit on errors {even}." in page
         assert drawing in page
+        assert f"refless judge {path} to-rate.csv " in page
     named = run("judge", path, *SCORED).line
     assert "the 0.6 that is needed is met. How many of its decisions are" in named
     assert "--pass X --at-most-wrong 0.1" in named
+
+
+def test_the_rows_that_a_judge_asks_for_are_drawn_and_enough(tmp_path: Path) -> None:
+    """Those of the named version alone; with them the judge asks for no more."""
+    drawn = default_rng(0).random(160) < np.tile([0.7, 0.2], 80)
+    rows = rated_if(rows_of(), lambda i, _: bool(drawn[i]))
+    path = written(tmp_path / "rows.csv", rows)
+    asked = re.findall(r"rate about (\d+) more of 'b'", noted("judge", path))[0]
+    filled = tmp_path / "filled.csv"
+    words = ("--goal", "mean", "--system", "b", "-n", asked, *SCORED)
+    run_well("next", path, *words, *NEIGHBORS, "-o", filled)
+    listed = list(csv.DictReader(filled.read_text().splitlines()))
+    assert [row["system"] for row in listed] == ["b"] * int(asked)
+    written(filled, [{**row, "rating": 1 + i % 5} for i, row in enumerate(listed)])
+    assert "rate about" not in noted("judge", path, filled)
+    unknown = run("next", path, "--goal", "mean", "--system", "c")
+    assert "--system c: no output is of 'c'; they are of 'a', 'b'" in unknown.err
 
 
 def test_a_judge_that_agrees_has_the_whole_next_command(tmp_path: Path) -> None:

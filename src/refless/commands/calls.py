@@ -13,12 +13,13 @@ from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
-from refless.registry.dialect import called, flags_spoken
+from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 FROM_ELSEWHERE = ["FILE"]  # the word for rows that are in no file
+TO_RATE = "to-rate.csv"
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
 
@@ -115,6 +116,12 @@ def words_of(value: Any) -> list[str]:
     if all(isinstance(word, str | PathLike) or hasattr(word, "fit") for word in values):
         return [_text(word) for word in values]
     return [*FROM_ELSEWHERE]
+
+
+def writing(line: str, file: str = TO_RATE) -> str:
+    """The line with the file for raters that it writes."""
+    end = "" if flags_spoken() is None else " "
+    return f"{line}{end}{saving(file)}"
 
 
 def _in_python(value: Any) -> str:

@@ -75,13 +75,14 @@ def card_of(
     else:
         picture = _reliability(audit)
     if audit.licence is not None:
-        line = drawing if audit.licence.undefined and drawing else command
+        lines = [drawing, command] if audit.licence.undefined else [command]
+        line = "\n".join(filter(None, lines))
         return _licensed(audit, audit.licence, line, uneven, picture)
     use = audit.alone
     state = STATES.get(use.answer, "open")
     advice = _advice(audit, use, state, uneven)
     lines = [command]
-    if state == "open" or (state == "no" and not _agrees(use)):
+    if (state == "open" and not uneven) or (state == "no" and not _agrees(use)):
         lines = []
     if uneven and state in {"open", "with"}:
         lines.insert(0, drawing)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from refless.commands import function_of
-from refless.commands.calls import Call, check_asked, returning
+from refless.commands.calls import TO_RATE, Call, check_asked, returning, writing
 from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
@@ -47,6 +47,7 @@ from refless.commands.parameters import (
     command,
     names_in,
     this_call,
+    words_of,
 )
 from refless.commands.random_draw import shares_said
 from refless.commands.rows import ScoredRows, tell
@@ -246,7 +247,7 @@ def judge(
             metrics=signed,
             audits=audits,
             columns=judge_columns,
-            commands=_commands(read, judged, audits),
+            commands=_commands(read, judged, audits, draw.wanted),
             drawing=_drawing(draw.wanted),
             uneven=shares_said(draw),
             ties=tie_rules(question, audits, scores),
@@ -268,22 +269,31 @@ judge_raters = returning(RatersResult, NAMES)(judge)
 
 
 def _commands(
-    read: ScoredRead, judged: Sequence[str], audits: Sequence[Audit]
+    read: ScoredRead,
+    judged: Sequence[str],
+    audits: Sequence[Audit],
+    wanted: Mapping[str, int],
 ) -> dict[str, str]:
     """By judge, the line that routes outputs by its licence, or asks for one that it may get.
 
-    One judge that does not agree has the line that compares versions with its scores.
+    One judge that does not agree has the line that compares versions with its scores. If more
+    ratings of versions are wanted first, lines read these too, or else ask again.
     """
     given = this_call().values
+    rated = [*words_of(given["rated"]), *_files_to_rate(len(wanted))]
+    later = {**given, "rated": rated} if wanted else given
     licences = {audit.name: audit.licence for audit in audits if audit.licence}
     columns = given["columns"] or {}
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
     lines = {}
+    if wanted:
+        lines = {audit.name: _line("judge", later) for audit in audits}
     for name, licence in licences.items():
         point = licence.within_reach
         if licence.undefined:
             asked = {**given, "at_most_wrong": point and point.at_most_wrong}
-            lines[name] = _line("judge", asked) if point else ""
+            if not wanted:
+                lines[name] = _line("judge", asked) if point else ""
             continue
         values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
         values["columns"] = routed
@@ -297,22 +307,36 @@ def _commands(
         if given["lower_is_better"]:
             continue
         passing = Blank("X") if audit.passing is None else given["passing"]
-        values = {**given, "passing": passing, "at_most_wrong": 0.1}
+        values = {**later, "passing": passing, "at_most_wrong": 0.1}
         values["score_column"] = audit.name
         lines[audit.name] = _line("judge", values)
-    if len(judged) == 1 and len({*read.pool.systems}) > 1 and not agree:
+    asks_again = wanted and audits[0].alone.answer != "no"
+    several = len({*read.pool.systems}) > 1
+    if len(judged) == 1 and several and not agree and not asks_again:
         values = {**given, "outputs": given["rated"], "rated": None}
         lines[audits[0].name] = _line("compare", values)
     return lines
 
 
 def _drawing(wanted: Mapping[str, int]) -> str:
-    """The line that draws what is wanted of systems, in items as `compare` wants them too."""
-    if not wanted:
-        return ""
+    """The lines that draw what is wanted of each system; "" if nothing is."""
     given = this_call().values
-    drawn = {"outputs": given["rated"], "goal": "compare", "n": max(wanted.values())}
-    return _line("next", {**given, "rated": None, **drawn})
+    drawn = {**given, "outputs": given["rated"], "rated": None, "goal": "mean"}
+    lines = []
+    for file, (name, n) in zip(
+        _files_to_rate(len(wanted)), wanted.items(), strict=True
+    ):
+        line = _line("next", {**drawn, "system": name, "n": n})
+        lines.append(writing(line, file))
+    return "\n".join(lines)
+
+
+def _files_to_rate(count: int) -> list[str]:
+    """Names of so many files for raters."""
+    if count == 1:
+        return [TO_RATE]
+    stem, end = TO_RATE.rsplit(".", 1)
+    return [f"{stem}-{k}.{end}" for k in range(1, count + 1)]
 
 
 def _line(command: str, values: Mapping[str, Any]) -> str:

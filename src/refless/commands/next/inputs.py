@@ -1,6 +1,6 @@
 """The inputs of `refless next`: outputs to choose from, and texts that are rated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +24,10 @@ from refless.commands.warnings import silenced
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.partly_rated import read_partly
-from refless.registry.arrays import FloatArray
-from refless.registry.errors import InputError
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.dialect import called
+from refless.registry.errors import InputError, UsageError
+from refless.registry.plural import first_of
 
 FORETOLD = "The forecast is made as if they were."
 PAIRED = ("compare", "best")  # goals that pair answers to one item
@@ -54,9 +56,16 @@ class ChoiceInputs:
 
 
 def read_choice(
-    outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None
+    outputs: Rows,
+    rated: Rows,
+    rows: ScoredRows,
+    goal: str | None,
+    systems: Sequence[str] = (),
 ) -> ChoiceInputs:
-    """The rated texts, the outputs that nobody has rated, and those that were."""
+    """The rated texts, the outputs that nobody has rated, and those that were.
+
+    Outputs are of all systems, or of these alone.
+    """
     check_standard_input(outputs, rated)
     reading = replace(rows.to_reading(), beside_rated=rated is not None)
     read = read_partly(outputs, reading, "" if goal in PAIRED else None)
@@ -92,10 +101,26 @@ def read_choice(
         rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
-    if done.all() and goal != "best":
+    asked = _of_systems(read.texts, systems)
+    if done[asked].all() and goal != "best":
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
-    new = read.texts.take(np.flatnonzero(~done))
-    old = read.texts.take(np.flatnonzero(done))
-    design = Design.of(read.texts)
+    new = read.texts.take(asked[~done[asked]])
+    old = read.texts.take(asked[done[asked]])
+    design = Design.of(read.texts.take(asked))
     return ChoiceInputs(pool, new, old, design, called, compared, chances)
+
+
+def _of_systems(outputs: Outputs, systems: Sequence[str]) -> IntArray:
+    """The places of the outputs of these systems, of all if none is named."""
+    if not systems:
+        return np.arange(len(outputs))
+    if unknown := {*systems} - {*outputs.systems}:
+        given = called("system", [*systems])
+        listed = first_of(
+            [f"'{name}'" for name in sorted({*outputs.systems} - {""})], 10
+        )
+        raise UsageError(
+            f"{given}: no output is of '{min(unknown)}'; they are of {listed}"
+        )
+    return np.flatnonzero([name in systems for name in outputs.systems])

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from refless.commands.calls import TO_RATE
 from refless.commands.compare.document import of_pair
 from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import race_section
@@ -17,7 +18,7 @@ from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further_items import further_of
 from refless.evaluation.racing import Race, confidence_said
-from refless.registry.dialect import called, flags_spoken, saved, saving
+from refless.registry.dialect import called, saved, saving
 from refless.registry.signature import digest_of
 from refless.report.document import Card, Document, Section, Table, folded
 from refless.report.export import Rows
@@ -26,7 +27,6 @@ from refless.report.result import Result
 from refless.report.wording import clipped, number
 
 WIDER = "its interval is wider than that of the one look which is foretold"
-TO_RATE = "to-rate.csv"
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there
 BRIEF = 80  # characters of a source in JSON
@@ -289,9 +289,3 @@ def _brief(row: dict[str, Any]) -> dict[str, str]:
     if item and item == source:
         item = digest_of([[source]])
     return {"item": item, "source": clipped(source, BRIEF)}
-
-
-def writing(line: str) -> str:
-    """The line with the file for raters that it writes."""
-    end = "" if flags_spoken() is None else " "
-    return f"{line}{end}{saving(TO_RATE)}"

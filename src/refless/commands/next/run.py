@@ -7,7 +7,7 @@ from itertools import product
 from typing import Annotated, Literal
 
 from refless.commands import function_of
-from refless.commands.calls import check_asked, returning
+from refless.commands.calls import TO_RATE, check_asked, returning, writing
 from refless.commands.compare.ratings import pair_of
 from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
@@ -24,7 +24,7 @@ from refless.commands.next.plan import (
 )
 from refless.commands.next.planning import pilot_read
 from refless.commands.next.raters_file import columns_of_list
-from refless.commands.next.result import TO_RATE, NextResult, writing
+from refless.commands.next.result import NextResult
 from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
@@ -136,7 +136,8 @@ def next(  # noqa: A001 - the command's name
             systems is the best, where those shown to be worse are dropped.
         n: Outputs to have rated; with `goal='compare'` or `goal='best'` items, all answers of each.
             Without it: 50, or up to the next look.
-        system: With `goal='compare'`: the two systems, where there are more. Repeatable.
+        system: With `goal='compare'`: the two systems, if there are more. With `goal='mean'`:
+            those whose outputs are drawn. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
         difference: With `plan`: the difference of two systems to show. Without it: 10 % of the
@@ -188,7 +189,8 @@ def next(  # noqa: A001 - the command's name
             f"{called('these_items')} goes with {called('goal', 'mean')} or compare"
         )
     learner = chosen(estimator, threads, seed)
-    read = read_choice(outputs, rated, rows, goal)
+    drawn_of = names_in(system) if goal == "mean" else ()
+    read = read_choice(outputs, rated, rows, goal, drawn_of)
     fit = None if read.pool is None else fitted(learner, read.pool)
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
@@ -224,6 +226,8 @@ def next(  # noqa: A001 - the command's name
     signature = signature.plus(**signs, **read.design.signs)
     if these_items:
         signature = signature.plus(these=True)
+    if drawn_of:
+        signature = signature.plus(system=drawn_of)
     partly = rated is None and fit is not None
     return NextResult(
         choice=choice.times(size),
@@ -277,7 +281,8 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
             f"{called('goal', 'mean')} or compare"
         )
     are_two = len({*names_in(system)}) == 2
-    if system is not None and (goal != "compare" or not are_two):
+    named = goal == "mean" or (goal == "compare" and are_two)
+    if system is not None and not named:
         raise UsageError(
             f"{called('system')} names the two systems of {called('goal', 'compare')}: "
             f"{called('system', ['A', 'B'])}"
