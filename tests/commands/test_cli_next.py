@@ -364,7 +364,7 @@ def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
         ("--goal learn --within 0.1", "--within .* goes with --goal mean or compare"),
         ("--goal mean --within 0", "a number above 0"),
         (
-            "--goal mean --system a --system b",
+            "--goal learn --system a --system b",
             "--system names the two systems of --goal compare",
         ),
         ("--goal compare --system careful", "--system names the two systems"),
@@ -396,9 +396,13 @@ def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
         tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)]
     )
     telling = [{"id": f"m1-{i}", "system": "m1", "text": f"text {i}"} for i in range(3)]
-    named = jsonl(tmp_path / "named.jsonl", telling)
-    ran = run("next", named, "--goal", "mean", "-n", 2, "--blind")
-    assert "ids hold names of systems" in ran.err
+    for more, kept in {(): True, ("source",): False}.items():
+        rows = [{**row, **dict.fromkeys(more, "s")} for row in telling]
+        named = jsonl(tmp_path / "named.jsonl", rows)
+        file = tmp_path / "blind.jsonl"
+        ran = run("next", named, "--goal", "mean", "-n", 2, "--blind", "-o", file)
+        assert "ids hold names of systems" in ran.err
+        assert ("m1-" in file.read_text()) is kept
     assert (
         "ids are numbers of rows: keep"
         in run("next", plain, "--goal", "mean", "-n", 2).err
@@ -440,8 +444,14 @@ def test_plan() -> None:
     """Before the first rating: every goal with ratings, failures, studies, minutes; no file."""
     ran = run_well("next", "--plan")
     assert ran.out.startswith(
-        "494 ratings (247 minutes) reach each goal in 4 of 5 studies."
+        "494 ratings (247 minutes) reach a difference of 0.100 in 4 of 5 studies."
     )
+    mean = run_well("next", "--plan", "--within", 0.05).line
+    assert "262 ratings (131 minutes) reach a pass rate ±0.050 in 4 of 5" in mean
+    assert "; an audit of a judge takes 457." in mean
+    beyond = run_well("next", "--plan", "--within", 0.001)
+    assert "Do now: ask for less" in beyond.line
+    assert "refless next" not in beyond.line
     assert "pass rate ±0.050         262        52           80 %      131" in ran.out
     assert not too_wide(ran.out)
     found = refless.plan(minutes_per_rating=2).to_dict()
@@ -468,7 +478,7 @@ def test_plan_on_a_scale() -> None:
     assert "mean rating ±5.00" in wider.out
     assert (
         f"{found[0]['ratings']} "
-        in wider.out.split("mean rating ±5.00")[1].splitlines()[0]
+        in wider.out.split("mean rating ±5.00")[-1].splitlines()[0]
     )
 
 

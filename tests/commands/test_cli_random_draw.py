@@ -159,7 +159,8 @@ def test_the_rows_that_a_judge_asks_for_are_drawn_and_enough(tmp_path: Path) -> 
     asked = re.findall(r"rate about (\d+) more of 'b'", noted("judge", path))[0]
     filled = tmp_path / "filled.csv"
     words = ("--goal", "mean", "--system", "b", "-n", asked, *SCORED)
-    run_well("next", path, *words, *NEIGHBORS, "-o", filled)
+    page = run_well("next", path, *words, *NEIGHBORS, "-o", filled).line
+    assert f"refless judge {path} {filled} " in page
     listed = list(csv.DictReader(filled.read_text().splitlines()))
     assert [row["system"] for row in listed] == ["b"] * int(asked)
     written(filled, [{**row, "rating": 1 + i % 5} for i, row in enumerate(listed)])

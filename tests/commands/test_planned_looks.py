@@ -58,6 +58,7 @@ def test_a_look_in_between() -> None:
         result
     )
     assert "holds at all planned looks together" in said(result)
+    assert "wider than that of one look, as it holds at all 5 looks" in said(result)
     card = result.card()
     assert card.advice == "go on to the next look, at 36 items."
     assert re.fullmatch(

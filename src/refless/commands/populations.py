@@ -24,6 +24,14 @@ def holding(looks: Looks) -> str:
     return holds[looks]
 
 
+def wider(looks: Looks, count: int = 0) -> str:
+    """A sentence on why an interval is wider than that of one look; "" of one look."""
+    if looks == "one":
+        return ""
+    often = "however often you look" if looks == "any" else f"at all {count} looks"
+    return f"Its interval is wider than that of one look, as it holds {often}."
+
+
 def about(unit: str, *, these: bool, how: str = BY_PEOPLE) -> str:
     """The population of an interval, and how numbers of these units came about."""
     if these:

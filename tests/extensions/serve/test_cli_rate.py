@@ -1,7 +1,9 @@
 """`refless rate` and `refless serve` as commands: what they prepare, and what they refuse."""
 
+import json
 import socket
 from importlib import util
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,16 @@ def test_the_end_says_how_to_read_the_ratings(
     run_well("rate", outputs, "--scale", 1, 4)
     assert f"kept in {outputs}.ratings.sqlite;" in said[0]
     assert said[0].endswith("refless ratings.jsonl --scale 1 4")
+    rows = [
+        {"id": f"{k}{name}", "item": k, "system": name, "text": f"{name} says {k}"}
+        for k, name in product(range(6), "AB")
+    ]
+    file = jsonl(outputs.with_name("two.jsonl"), rows)
+    page = outputs.with_name("page.json")
+    page.write_text(json.dumps({"until": "difference shown", "looks": 2}))
+    ran = run_well("rate", file, "--project", page)
+    assert said[1].endswith("the line that comes with the first planned look")
+    assert "50 % of all that is shown: --audit 1 lets all count" in ran.err
 
 
 def test_token_of_the_environment_is_not_printed(

@@ -29,7 +29,7 @@ from refless.commands.compare.document import (
 from refless.commands.compare.field import estimates_help
 from refless.commands.compare.inputs import Selection
 from refless.commands.compare.looks import look_lines
-from refless.commands.populations import Looks, question
+from refless.commands.populations import Looks, question, wider
 from refless.commands.side_by_side import side_by_side
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
@@ -156,7 +156,9 @@ class CompareResult(Result):
             chosen = [of_not_drawn(self.not_drawn)]
         if self.unlike:
             chosen = [self.unlike]
-        rests = " ".join([*apart, made_of(pair, self.estimator), *chosen, self.agree])
+        wide = wider(self.looks, pair.look.count if pair.look else 0)
+        made = made_of(pair, self.estimator)
+        rests = " ".join(filter(None, [*apart, made, *chosen, wide, self.agree]))
         return card_of_two(comparison, self.compared, units, rests, self.next_command)
 
     def _systems(self) -> Section:

@@ -8,7 +8,12 @@ from refless.commands import function_of
 from refless.commands.calls import Call, check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
-from refless.commands.compare.inputs import read_inputs, selection_of, systems_of
+from refless.commands.compare.inputs import (
+    Inputs,
+    read_inputs,
+    selection_of,
+    systems_of,
+)
 from refless.commands.compare.looks import looks_of
 from refless.commands.compare.ratings import compared_ratings
 from refless.commands.compare.result import CompareResult
@@ -124,9 +129,10 @@ def compare(
         lower_is_better=lower_is_better,
         score_column=(*names_in(score_column), *controls),
     )
-    kind, plan = looks_of(looks, of, these_items=these_items)
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
+    _check_looks(looks, inputs)
+    kind, plan = looks_of(looks, of, these_items=these_items)
     systems = systems_of(inputs.systems, outputs, names_in(system))
     next_command = _choosing(
         "compare" if len(systems) == 2 else "best", kind, plan.at if plan else ()
@@ -134,10 +140,6 @@ def compare(
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
-        if plan:
-            raise UsageError(
-                f"{called('looks')} with a plan is about ratings of people"
-            )
         return compared_scores(
             inputs,
             systems,
@@ -149,7 +151,7 @@ def compare(
         )
     _check_margin(margin, used=plan is not None)
     note_scale(inputs.pool)
-    if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
+    if _are_choices(inputs):
         check_asked(WinsResult, CHOICES)
         of_ratings = {"selection": selection, "group": group, "rated": rated}
         of_ratings |= {"these_items": these_items or None, "of": of}
@@ -193,6 +195,27 @@ def _choosing(goal: str, looks: str, at: Sequence[int]) -> str:
 compare_choices = returning(WinsResult, NAMES)(compare)
 compare_scores = returning(ScoresResult, NAMES)(compare)
 compare_certificate = returning(VerifiedResult, NAMES)(compare)
+
+
+def _are_choices(inputs: Inputs) -> bool:
+    """Whether people chose between texts."""
+    return are_choices(inputs.pool) and are_choices(inputs.outputs.texts)
+
+
+def _check_looks(looks: Looks, inputs: Inputs | ScoredRuns) -> None:
+    """Raises UsageError for looks that were planned at choices of people, or at scores alone."""
+    if looks in ("one", "any"):
+        return
+    if isinstance(inputs, ScoredRuns):
+        kind = "scores"
+    elif _are_choices(inputs):
+        kind = CHOICES
+    else:
+        return
+    raise UsageError(
+        f"{called('looks')} with a plan is about ratings of people, and these are {kind}: "
+        f"{called('looks', 'any')} holds for these however often you look"
+    )
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:

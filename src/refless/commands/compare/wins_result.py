@@ -17,7 +17,7 @@ from refless.commands.compare.document import (
 )
 from refless.commands.compare.wins import Wins
 from refless.commands.compare.wins_card import card_of_several, card_of_two
-from refless.commands.populations import Looks, holding
+from refless.commands.populations import Looks, holding, wider
 from refless.registry.plural import counted
 from refless.report.charts import Line, Mark, charted
 from refless.report.document import Card, Document, Section, folded
@@ -85,6 +85,7 @@ class WinsResult(Result):
         if self.alike is not None:
             alike, luck = map(percent, self.alike)
             rests += f" Two people choose alike in {alike}; luck gives {luck}."
+        rests = f"{rests} {wider(self.looks)}".rstrip()
         if len(self.wins) == 1 and self.board is None:
             return card_of_two(self.wins[0], self.shares, rests)
         return card_of_several(

@@ -12,6 +12,7 @@ from refless.commands.next.d_optimal import most_telling
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
+from refless.evaluation.planned_look import PlannedLook
 from refless.evaluation.racing import Race
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -80,6 +81,11 @@ class Choice:
     already: int = 0
     pair: Pair | None = None
     race: Race | None = None
+
+    @property
+    def look(self) -> PlannedLook | None:
+        """The planned look at these two; None without a plan."""
+        return None if self.pair is None else self.pair.look
 
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""

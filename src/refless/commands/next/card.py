@@ -97,8 +97,10 @@ def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
     rate = f"Rate these {counted(choice.n, UNITS[choice.goal])}"
     if choice.way == "telling":
         return f"{rate}: they should teach the estimates most."
-    if choice.pair is not None and choice.pair.look is not None:
-        done = f"{choice.already + choice.n:,} of {counted(choice.pair.look.planned, 'item')}"
+    if choice.look is not None:
+        done = (
+            f"{choice.already + choice.n:,} of {counted(choice.look.planned, 'item')}"
+        )
         return f"{rate}: then {done} that are planned have their ratings."
     step = _step(choice, choice.n)
     if step is None:
@@ -142,7 +144,7 @@ def _rests(choice: Choice) -> str:
 
 def _further(choice: Choice) -> str:
     """The ratings that settle the question, in a sentence; "" if none are forecast."""
-    if choice.pair is not None and choice.pair.look is not None:
+    if choice.pair is not None and choice.look is not None:
         return further_of(choice.pair, these=False).said
     if not choice.curve:
         return ""

@@ -41,6 +41,7 @@ from refless.report.result import Result
 from refless.report.wording import number, percent
 from refless.stats.intervals import UNDEFINED
 
+SMALLER = "ask for less: a wider interval, or a larger difference."
 NEAR = 0.1  # half width of kappa, TPR and TNR
 # and of nothing else
 OF_PLANS = (
@@ -126,7 +127,7 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
-        of_difference: whether one was asked about, and not all goals.
+        of_mean, of_difference: whether these are the goals that were asked about.
         looks: at the difference as ratings arrive; draws: the line that draws outputs.
     """
 
@@ -134,15 +135,21 @@ class PlanResult(Result):
     goals: tuple[Planned, ...]
     of_ratings: bool
     assumed: str
-    of_difference: bool = False
+    of_mean: bool = False
+    of_difference: bool = True
     looks: tuple[LookStep, ...] = ()
     draws: str = ""
 
     @property
+    def _asked(self) -> tuple[Planned, ...]:
+        """The goals that were asked about."""
+        goals = self.goals[:1] if self.of_mean else ()
+        return (*goals, *self.goals[-1:]) if self.of_difference else goals
+
+    @property
     def headline(self) -> Planned:
-        """The difference that was asked about, or the goal that takes most."""
-        goals = self.goals[-1:] if self.of_difference else self.goals
-        return max(goals, key=lambda goal: goal.ratings or math.inf)
+        """The goal that takes most of those that were asked about."""
+        return _largest(self._asked)
 
     def card(self) -> Card:
         """The answer with its picture."""
@@ -154,8 +161,8 @@ class PlanResult(Result):
             label="Not within reach" if beyond else "Yes",
             answer=self._verdict(self.headline, beyond=beyond),
             unfit="a claim about your systems: it forecasts, from what is assumed below.",
-            advice="draw outputs to rate at random:",
-            command=self.draws,
+            advice=SMALLER if beyond else "draw outputs to rate at random:",
+            command="" if beyond else self.draws,
             figures=(self._picture(),),
         )
 
@@ -196,13 +203,20 @@ class PlanResult(Result):
             size = f"{largest.ratings:,} ratings ({minutes} minutes)"
             return f"{size} {self._answers()}, in 4 of 5 studies."
         if beyond:
-            names = [goal.cells[0] for goal in self.goals if not goal.ratings]
+            names = [goal.cells[0] for goal in self._asked if not goal.ratings]
             return f"More than {MOST:,} ratings are needed for: {', '.join(names)}."
-        goal = f"a {largest.cells[0]}" if self.of_difference else "each goal"
+        goal = " and ".join(f"a {goal.cells[0]}" for goal in self._asked)
         size = f"{ratings} ratings ({minutes} minutes)"
         if self.looks:
             size = f"{expected_ratings(self.looks):,.0f} ratings on average"
-        return f"{size} reach {goal} in 4 of 5 studies."
+        return f"{size} reach {goal} in 4 of 5 studies{self._audit(largest)}."
+
+    def _audit(self, largest: Planned) -> str:
+        """The ratings that a judge's numbers take, if these are more; else ""."""
+        judge = _largest(self.goals[1:-1])
+        if self.looks or 0 < judge.ratings <= largest.ratings:
+            return ""
+        return f"; an audit of a judge takes {judge.cells[1]}"
 
     def _answers(self) -> str:
         """The width and the difference that so many ratings show."""
@@ -224,6 +238,11 @@ class PlanResult(Result):
         raise UsageError(
             f"{tool}: a plan names no outputs to rate; leave out {called('plan')}, name a file"
         )
+
+
+def _largest(goals: Sequence[Planned]) -> Planned:
+    """The goal that takes most ratings, or that no number reaches."""
+    return max(goals, key=lambda goal: goal.ratings or math.inf)
 
 
 def check_plan(call: Call, *, plan: bool) -> None:
@@ -324,13 +343,15 @@ def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
     if pilot is not None:
         signed = signed.plus(pilot=pilot.texts)
     plans = tuple(_planned(goal, study, seed) for goal in goals)
+    of_mean = study.n is not None or (study.within is not None and not study.looks)
     looks: tuple[LookStep, ...] = ()
     if study.looks is not None:
         looks = look_steps(plans[-1].ratings, study.looks)
         signed = signed.plus(looks=study.looks)
     return PlanResult(
         goals=plans,
-        of_difference=study.difference is not None or bool(study.looks),
+        of_mean=of_mean,
+        of_difference=not of_mean or study.difference is not None,
         looks=looks,
         of_ratings=study.n is not None,
         assumed=_assumed(goals[0], study.span),

@@ -4,6 +4,7 @@ The first ones to rate have the highest priority. Raters do not see it, and no t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from refless.data.records import Outputs
 from refless.registry.signature import Signature
@@ -61,14 +62,33 @@ def _ranked(
         yield filled, (len(rows) - i) / len(rows)
 
 
+def ids_tell(outputs: Outputs) -> bool:
+    """Whether ids hold names of systems."""
+    names = {name.casefold() for name in outputs.systems} - {""}
+    ids = [text_id.casefold() for text_id in outputs.ids]
+    return any(name in text_id for name, text_id in product(names, ids))
+
+
+def told_without_ids(outputs: Outputs) -> bool:
+    """Whether item, source and text tell each output from the others."""
+    columns = [column for column in (outputs.items, outputs.sources) if column]
+    rows = [*zip(*columns, outputs.texts, strict=True)]
+    return bool(columns) and len({*rows}) == len(rows)
+
+
 def columns_of_list(
-    called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
+    called: Mapping[str, tuple[str, ...]],
+    outputs: Outputs,
+    *,
+    blind: bool,
+    has_ids: bool,
 ) -> dict[str, str]:
     """Names of the columns of the file for raters, by role: the user's, or the usual.
 
     Numbers of rows are no ids, and sources that stand for items are not written twice.
     """
     twice = "item" not in called and outputs.items == outputs.sources
-    left_out = {"system": blind, "item": twice, "id": "id" not in called}
+    has_ids = has_ids and "id" in called
+    left_out = {"system": blind, "item": twice, "id": not has_ids}
     roles = [role for role in LISTED if not left_out.get(role)]
     return {role: (*called.get(role, ()), role)[0] for role in roles}

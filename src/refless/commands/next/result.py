@@ -185,11 +185,12 @@ class NextResult(Result):
                 )
             command = self.then.replace(TO_RATE, file or TO_RATE)
             advice = f"have {names} in {file} filled in, then{each}:"
+            judged = ", and the last for the judge" if "\n" in self.then else ""
             if not file:
                 command = f"{self.writes}\n{command}"
                 advice = (
                     f"write {TO_RATE} with the first line, have {names} filled in, then use the "
-                    f"second{each}:"
+                    f"second{each}{judged}:"
                 )
         rated = bool(self.n_rated)
         return card_of(self.choice, advice, command, systems, rated=rated)

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Annotated, Literal
 
 from refless.commands import function_of
-from refless.commands.calls import TO_RATE, check_asked, returning, writing
+from refless.commands.calls import TO_RATE, Call, check_asked, returning, writing
 from refless.commands.compare.ratings import pair_of
 from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
@@ -23,7 +22,11 @@ from refless.commands.next.plan import (
     planned,
 )
 from refless.commands.next.planning import pilot_read
-from refless.commands.next.raters_file import columns_of_list
+from refless.commands.next.raters_file import (
+    columns_of_list,
+    ids_tell,
+    told_without_ids,
+)
 from refless.commands.next.result import NextResult
 from refless.commands.next.sampling_design import (
     Units,
@@ -221,7 +224,9 @@ def next(  # noqa: A001 - the command's name
         choice = replace(draw(units, count, seed, enough), pair=pair)
         if look_plan is not None:  # widths are those of one look
             choice = replace(choice, curve=())
-    _note_choice(choice, read.outputs, fit, count, blind=blind)
+    _note_choice(choice, read.outputs, fit, count)
+    is_one_file = rated is None and len(words_of(outputs)) == 1
+    has_ids = not (blind and _hides_ids(read.outputs, is_one_file=is_one_file))
     signature = _signature(fit, read.outputs, choice, seed)
     signature = signature.plus(**signs, **read.design.signs)
     if these_items:
@@ -237,7 +242,9 @@ def next(  # noqa: A001 - the command's name
         these_items=these_items,
         writes=writing(replace(this_call(), name="next").said()),
         then=_then(outputs, rated, read, goal, look_plan, partly=partly),
-        columns=columns_of_list(read.called, read.outputs, blind=blind),
+        columns=columns_of_list(
+            read.called, read.outputs, blind=blind, has_ids=has_ids
+        ),
         rating_columns=read.called.get("rating") or ("rating",),
         chance=chance_of(read.chances, choice),
         signature=signature,
@@ -339,8 +346,6 @@ def _note_choice(
     outputs: Outputs,
     estimator: Estimator | None,
     n: int,
-    *,
-    blind: bool,
 ) -> None:
     """Says so if the choice is not what was asked for."""
     if choice.n < n and choice.goal != "best":
@@ -359,13 +364,24 @@ def _note_choice(
         note(
             f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from"
         )
-    names = {*outputs.systems} - {""}
-    if blind and any(name in text_id for name, text_id in product(names, outputs.ids)):
-        note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids and outputs.ids == numbered(len(outputs)):
         note(
             "without a column id the ids are numbers of rows: keep the files of outputs as they are"
         )
+
+
+def _hides_ids(outputs: Outputs, *, is_one_file: bool) -> bool:
+    """Whether ids would tell raters the system, and the list can do without; says so.
+
+    Beside one file of outputs, texts tell which of them were rated.
+    """
+    if not ids_tell(outputs):
+        return False
+    if is_one_file and told_without_ids(outputs):
+        note("ids hold names of systems, so the file for raters has none")
+        return True
+    note("ids hold names of systems: the file for raters is not blind by them")
+    return False
 
 
 def _then(
@@ -377,7 +393,7 @@ def _then(
     *,
     partly: bool,
 ) -> str:
-    """The line that reads the ratings."""
+    """The lines that read the ratings: if a judge is named, one asks about it too."""
     several = len({*read.outputs.systems}) > 1
     compares = goal == "compare" or (goal == "mean" and several)
     files = [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
@@ -388,9 +404,9 @@ def _then(
     given = this_call().values
     is_of_one_file = given["blind"] and len(words_of(outputs)) == 1
     lacks_scores = not compares and (partly or given["score_column"])
+    earlier = [] if rated is None else words_of(rated)
     if is_of_one_file or lacks_scores:
         # the list's rows take the scores of the outputs, in files beside each other
-        earlier = [] if rated is None else words_of(rated)
         together = [*earlier, *words_of(outputs), TO_RATE]
         changes |= {"outputs": together, "rated": None}
     if goal == "compare" and len(read.done):  # today's ratings may have been looked at
@@ -399,7 +415,13 @@ def _then(
     if looks is not None:  # which have an end there
         call = replace(call, parameters=parameters_of(function_of("compare")))
         changes |= {"looks": given["looks"], "of": looks.planned}
-    return call.said(**changes)
+    lines = [call.said(**changes)]
+    if given["score_column"]:
+        together = [*earlier, *words_of(outputs), TO_RATE]
+        judged = {**given, "rated": together}
+        judge = Call("judge", parameters_of(function_of("judge")), judged)
+        lines.append(judge.said())
+    return "\n".join(lines)
 
 
 def _signature(

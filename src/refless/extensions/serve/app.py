@@ -195,8 +195,11 @@ def run_rating(result: RateResult) -> None:
 def _kept(result: RateResult, commands: list[str]) -> str:
     """The place of the ratings, and the command that reads them, for the end."""
     reader = f"ratings.jsonl is read by: {readers_of(result.task)[0]}"
-    if commands and result.task.project.looks:
-        reader = f"everything.zip has the files of: {commands[0]}"
+    if result.task.project.looks:
+        planned = "the line that comes with the first planned look"
+        reader = (
+            f"everything.zip has the files of: {commands[0] if commands else planned}"
+        )
     return (
         f"Ratings are kept in {result.where.place}; the same command serves them again. "
         f"Your page's {reader}"

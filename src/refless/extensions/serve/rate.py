@@ -54,6 +54,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
+from refless.report.wording import percent
 
 MOST_STEPS = 11  # buttons of a scale
 ENDING = ".ratings.sqlite"
@@ -113,7 +114,7 @@ def rate(
         overlap: Share of the items that every rater is shown, to see how far they agree.
         repeat: Share of what a rater is shown that they rated before, to see if they still agree.
         audit: Share of what is shown that is drawn at random; the rest teaches the estimator
-            most. Means and comparisons rest on the former.
+            most. Means and comparisons rest on the former: with planned looks give 1.
         raters: Personal links that are printed; the owner's page makes more.
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
@@ -159,6 +160,11 @@ def rate(
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
+    if page.looks and audit < 1:
+        note(
+            f"planned looks count what is drawn at random alone, {percent(audit)} of all that is "
+            f"shown: {called('audit', 1)} lets all count"
+        )
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
