@@ -135,7 +135,7 @@ def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
     assert every["choices"] == sum(pair["by_item"]["choices"] for pair in every["wins"])
     assert two["choices"] == two["wins"][0]["by_item"]["choices"] < every["choices"]
     planned = run("compare", folder / "pairs.jsonl", "--looks", 4)
-    assert planned.refuses("--looks any holds for these however often you look")
+    assert planned.refuses("--looks any holds however often you look")
     told = run("compare", folder / "pairs.jsonl").line
     assert told.startswith("careful wins most, and is preferred to every other")
     clearest = min(

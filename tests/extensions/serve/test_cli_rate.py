@@ -76,7 +76,7 @@ def test_the_end_says_how_to_read_the_ratings(
     page.write_text(json.dumps({"until": "difference shown", "looks": 2}))
     ran = run_well("rate", file, "--project", page)
     assert said[1].endswith("the line that comes with the first planned look")
-    assert "50 % of all that is shown: --audit 1 lets all count" in ran.err
+    assert "--audit 1 makes all ratings count" in ran.err
 
 
 def test_token_of_the_environment_is_not_printed(

@@ -137,6 +137,26 @@ def test_repeats_are_of_old_items_and_no_ratings_of_others() -> None:
     assert len({(pick.item, pick.round) for pick in shown}) == len(shown)
 
 
+def test_answers_to_one_item_go_to_one_rater() -> None:
+    """Two raters who take turns are each asked both answers; only the last item may be half."""
+    one = Assignment(
+        replace(TASK, audit=1.0), [1] * 20, blocks=[k // 2 for k in range(20)]
+    )
+    asked: dict[int, set[int]] = {}
+    latest: dict[int, int] = {}
+    for k in range(12):
+        rater = k % 2
+        if rater in latest:
+            one.note(rater, latest[rater], 0, DONE, 10.0)
+        pick = one.pick(rater, 0.0)
+        assert pick is not None
+        one.note(rater, pick.item, 0, OPEN, 10.0)
+        latest[rater] = pick.item
+        asked.setdefault(pick.item // 2, set()).add(rater)
+    assert sorted(asked) == [*range(6)]
+    assert all(len(raters) == 1 for raters in asked.values())
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_audited_items_are_a_random_sample(share: float) -> None:
     """Half of the items, those that are preferred, are half of the first ones that are answered.

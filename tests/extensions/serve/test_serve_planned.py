@@ -86,14 +86,14 @@ def test_a_dropped_system_is_put_back(tmp_path: Path) -> None:
     """Raters are asked about it again, also after a restart; the sample waits for its texts."""
     store = study(tmp_path, "best known", 2)
     live = Live(store, "bleu-neighbors")
-    rate(store, 9)
+    rate(store, 6)
     part = look(live)
     assert part["round"]["looks"] == []
-    assert part["needed"] == 9
+    assert part["needed"] == 12
     assert told(live, "said")[-1] == (
-        "The first look at the systems is at 6; there are 3 rated items drawn at random by now."
+        "The first look at the systems is at 6; there are 2 rated items drawn at random by now."
     )
-    rate(store, 9)
+    rate(store, 12)
     part = look(live)
     (taken,) = part["round"]["looks"]
     assert (taken["items"], [*taken["dropped"]]) == (6, ["A"])
@@ -122,7 +122,7 @@ def test_a_dropped_system_is_put_back(tmp_path: Path) -> None:
     assert store.retired == frozenset()
     assert store.database.read(kept_in) == ["A"]
     assert store.database.read(snapshot).drawn == store.assignment.audited < 24
-    assert rate(store, 3).count("A") == 2  # beside one that was on a screen
+    assert "A" in rate(store, 3)
     assert (look(live)["round"]["looks"], live.certificate) == ([taken], None)
     rate(store, 99)
     last = look(live)["round"]["looks"]

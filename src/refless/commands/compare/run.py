@@ -206,16 +206,11 @@ def _check_looks(looks: Looks, inputs: Inputs | ScoredRuns) -> None:
     """Raises UsageError for looks that were planned at choices of people, or at scores alone."""
     if looks in ("one", "any"):
         return
-    if isinstance(inputs, ScoredRuns):
-        kind = "scores"
-    elif _are_choices(inputs):
-        kind = CHOICES
-    else:
-        return
-    raise UsageError(
-        f"{called('looks')} with a plan is about ratings of people, and these are {kind}: "
-        f"{called('looks', 'any')} holds for these however often you look"
-    )
+    if isinstance(inputs, ScoredRuns) or _are_choices(inputs):
+        raise UsageError(
+            f"{called('looks')} with a plan is about ratings of people; without these "
+            f"{called('looks', 'any')} holds however often you look"
+        )
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:

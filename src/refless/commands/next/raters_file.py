@@ -64,9 +64,8 @@ def _ranked(
 
 def ids_tell(outputs: Outputs) -> bool:
     """Whether ids hold names of systems."""
-    names = {name.casefold() for name in outputs.systems} - {""}
-    ids = [text_id.casefold() for text_id in outputs.ids]
-    return any(name in text_id for name, text_id in product(names, ids))
+    names = {*outputs.systems} - {""}
+    return any(name in text_id for name, text_id in product(names, outputs.ids))
 
 
 def told_without_ids(outputs: Outputs) -> bool:

@@ -55,6 +55,8 @@ class Assignment:
             see the first ones before all else.
         decider: the rater who decides where others differ, and is asked nothing else.
         retired: places of texts of systems that were dropped, which nobody is asked about.
+        blocks: number of what each text answers: one rater is asked about the texts of one, one
+            after the other, so that ends at any time leave few of them half rated; () for none.
     """
 
     task: Task
@@ -64,6 +66,7 @@ class Assignment:
     gold: tuple[int, ...] = ()
     decider: int | None = None
     retired: frozenset[int] = frozenset()
+    blocks: Sequence[int] = ()
     _states_of: dict[int, States] = field(default_factory=dict)
     done: list[int] = field(default_factory=list)  # ratings of each item
     _skipped: list[int] = field(default_factory=list)
@@ -84,12 +87,17 @@ class Assignment:
     # items that the audit's stream showed
     _by_lot: set[int] = field(default_factory=set)
     shared: int = 0  # the first items, a random sample, which every rater is shown
+    _block: dict[int, list[int]] = field(default_factory=dict)  # places by number
+    # of the audit, by rater, and how long what answers the same is theirs
+    _latest: dict[int, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.shared = min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
         self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
+        for place, block in enumerate(self.blocks):
+            self._block.setdefault(block, []).append(place)
         self.standards = frozenset({*self.practice, *self.gold})
         self._unasked = self.standards | self.retired
         self._shared_asked = self._asked(self.shared)
@@ -139,6 +147,7 @@ class Assignment:
         self.rated += self.done[item] > 0
         if stream == AUDIT:
             self._by_lot.add(item)
+            self._latest[rater] = (item, until)
         if item in self._unasked:
             return
         if item < self.shared:
@@ -190,7 +199,10 @@ class Assignment:
             return self._pick_of(rng.choice(repeatable), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
         shares = rng.random() * self.left(rater) < self._unshared(rater)
+        begun = self._begun(states, rater, now)
         for stream in streams:
+            if stream == AUDIT and begun is not None:
+                return self._pick_of(begun, 0, AUDIT, rng)
             places = self._audit() if stream == AUDIT else self.active
             free = [*self._free(places, states, rater, now, to_share=shares)]
             if free:
@@ -262,15 +274,34 @@ class Assignment:
             if count == WINDOW or not self._is_answered(item):
                 return
 
+    def _begun(self, states: States, rater: int, now: float) -> int | None:
+        """The next text that answers the same as the rater's latest; None if none is left."""
+        if not self.blocks or rater not in self._latest:
+            return None
+        left = (
+            item
+            for item in self._block[self.blocks[self._latest[rater][0]]]
+            if (item, 0) not in states
+            and item not in self._unasked
+            and (item < self.shared or self._is_open(item, rater, now))
+        )
+        return next(left, None)
+
     def _is_open(self, item: int, rater: int, now: float) -> bool:
-        """Whether an item lacks a rating that nobody is about to give."""
+        """Whether an item lacks a rating that nobody is about to give, or will be asked for."""
         lacks = self.task.per_item - self.done[item]
         if lacks <= 0:
             return False
         last = now + self.task.project.lease  # even if a clock was ahead
         leases = self._leases.get(item, {})
-        ends = [until for name, until in leases.items() if name != rater]
-        return sum(now < until <= last for until in ends) < lacks
+        others = {name for name, until in leases.items() if now < until <= last}
+        for name, (latest, until) in self._latest.items() if self.blocks else ():
+            is_theirs = self.blocks[latest] == self.blocks[item]
+            is_next = is_theirs and (item, 0) not in self._states_of[name]
+            if is_next and now < until <= last:
+                others.add(name)
+        others.discard(rater)
+        return len(others) < lacks
 
     def _repeatable(self, states: States) -> list[int]:
         """Items that the rater rated long enough ago, and once."""

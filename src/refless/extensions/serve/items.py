@@ -30,28 +30,33 @@ class Items:
         outputs: the texts of all items.
         units: [n] rows of an item's texts: one, two of a pair, or several to choose from.
         names: [n] the ids of these texts.
+        blocks: [n] number of what each text answers, if systems are compared by it; else ().
     """
 
     outputs: Outputs
     units: Sequence[tuple[int, ...]]
     names: Sequence[str]
+    blocks: Sequence[int] = ()
 
     @classmethod
     def shuffled(
         cls, outputs: Outputs, units: Sequence[tuple[int, ...]], task: Task
     ) -> "Items":
-        """Items in an order that the seed determines; for planned looks answers go by item."""
+        """Items in an order that the seed determines; answers of several systems go by item."""
         order = [*range(len(units))]
         random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
-        if task.project.looks:
+        several = task.ask == "rating" and len({*outputs.systems}) > 1
+        blocks: tuple[int, ...] = ()
+        if task.project.looks or several:
             labels = outputs.items or outputs.sources or outputs.ids
             places: dict[str, int] = {}
             for i in order:
                 places.setdefault(labels[units[i][0]], len(places))
             order.sort(key=lambda i: places[labels[units[i][0]]])
+            blocks = tuple(places[labels[units[i][0]]] for i in order)
         shuffled = [units[i] for i in order]
         names = [" / ".join(picked(outputs.ids, unit)) for unit in shuffled]
-        return cls(outputs, shuffled, names)
+        return cls(outputs, shuffled, names, blocks)
 
     def __len__(self) -> int:
         return len(self.units)

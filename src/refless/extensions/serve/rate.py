@@ -54,7 +54,6 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
-from refless.report.wording import percent
 
 MOST_STEPS = 11  # buttons of a scale
 ENDING = ".ratings.sqlite"
@@ -161,10 +160,8 @@ def rate(
     _note_rated(outputs, rows)
     _check_project(task, texts, project or "")
     if page.looks and audit < 1:
-        note(
-            f"planned looks count what is drawn at random alone, {percent(audit)} of all that is "
-            f"shown: {called('audit', 1)} lets all count"
-        )
+        every = called("audit", 1)
+        note(f"planned looks count random draws alone: {every} makes all ratings count")
     _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(

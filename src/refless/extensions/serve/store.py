@@ -245,8 +245,8 @@ class Store:
         self.retired = frozenset(retired_in(db))  # systems that were dropped
         retired = self.items.places_of_systems(self.retired)
         assignment = Assignment(
-            self.task, sizes, active, practice, hidden, decider, retired
-        )
+            self.task, sizes, active, practice, hidden, decider, retired, self.items.blocks
+        )  # fmt: skip
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
             place = row.item - 1
             assignment.note(
