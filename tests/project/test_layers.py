@@ -106,7 +106,7 @@ def test_the_house_stays_small() -> None:
     """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
-    assert sum(core) <= 338_520
+    assert sum(core) <= 338_476
     assert sum(extensions) <= 87_750
 
 
