@@ -317,8 +317,10 @@ def _agreement(use: Use, state: State) -> str:
     if state == "no":
         return f"Not on its own: {UNSHOWN}"
     low, high = use.estimate.interval
+    if use.estimate.undefined:
+        return f"Not known: {use.estimate.undefined}"
     if low != low:
-        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}"
+        return "Not known: too few outputs are rated"
     if not _agrees(use):
         return f"Not known: {UNSHOWN}, and {use.bar:g} is needed"
     ends = f"between {number(low, 2)} and {number(high, 2)}"
@@ -352,7 +354,9 @@ def _unfit(uses: Sequence[Use]) -> str:
     """The uses that it is not shown to be fit for without people."""
     unshown = [use for use in uses if use.answer != "yes" or use.purpose == FILTER]
     tasks = [
-        PURPOSES[use.purpose].short for use in unshown if not use.estimate.undefined
+        PURPOSES[use.purpose].short
+        for use in unshown
+        if use.purpose == FILTER or not use.estimate.undefined
     ]
     if not tasks:
         return OTHERS
