@@ -346,7 +346,7 @@ def _rests(audit: Audit, use: Use, uneven: str) -> str:
 def _drawn(audit: Audit, uneven: str) -> str:
     """The remark that rated rows do not look drawn at random, or only within versions; or ""."""
     if uneven:
-        return f" ({uneven}; within each, rated rows look like the others)"
+        return f" ({uneven}; within each, rated rows look like the unrated)"
     return ", which do not look drawn at random" if audit.to_rate else ""
 
 
