@@ -142,7 +142,7 @@ def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
     for words, asked in {(): "1. Rate", licence: "rate"}.items():
         page = run("judge", path, *SCORED, *words).line
         assert f"Do now: {asked}{even[4:]} (outputs that comparing needs too)" in page
-        assert f"({shares}; within each, rated rows look like the others)" in page
+        assert f"({shares}; within each, rated rows look like the unrated)" in page
         assert f"for a limit on errors {even}." in page
         assert drawing in page
         assert f"refless judge {path} to-rate.csv " in page

@@ -44,9 +44,9 @@ def test_three_verdicts(name: str) -> None:
     unit = " points" if name == "rating" else ""
     numbers = "score -0.100 [-0.197, -0.003]"
     if unit:
-        numbers = "v1 is rated 0.10 points lower (95 % interval 0.003 to 0.197)"
+        numbers = "it trails by 0.10 points (0.003 to 0.197)"
     said = f"Gate failed: v1 is worse than v2: {numbers}."
-    assert failed.sentence == said
+    assert failed.sentence == f"{said} Ranges are 95 % intervals."
     assert " ".join(str(failed).split()).startswith(said)
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
@@ -183,7 +183,7 @@ def test_a_pass_rate_and_its_card() -> None:
     assert result.gate.verdict == "failed"
     assert card.state == "no"
     worse = "v2 is worse than v1 by more than 2 percentage points"
-    assert f"{worse}: pass rate -25 [" in card.answer
+    assert f"{worse}: it trails by 25 percentage points (" in card.answer
     assert card.advice.startswith("keep v1")
     assert "v2 minus v1, in percentage points" in result.as_text()
     (figure,) = card.figures

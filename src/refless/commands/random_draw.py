@@ -67,7 +67,7 @@ def shares_remark(draw: RandomDraw) -> str:
 def _uneven(draw: RandomDraw) -> str:
     """The shares of systems that are rated, and that nothing else tells rated rows."""
     return (
-        f"{sentence(shares_said(draw))}; within each, rated rows look like the others"
+        f"{sentence(shares_said(draw))}; within each, rated rows look like the unrated"
     )
 
 

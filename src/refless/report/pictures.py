@@ -63,10 +63,8 @@ def difference_picture(
     if more:
         also = f" The bar also uses {counted(more, 'item')} rated for one version"
         if differences:
-            mean = fmean(differences)
-            also += f"; those rated for both differ by {_signed(mean)} on average"
-            if not interval[0] <= mean <= interval[1]:
-                also += ", unlike the others"
+            mean = _signed(fmean(differences))
+            also += f"; on those rated for both alone the average is {mean}"
         also += "."
     allowed = "Dashed line: the loss that is allowed. " if bar else ""
     return _two_sided(

@@ -263,9 +263,7 @@ def of_one_sided(
     out = sum(ratings.get(rater, 0) for rater in sides.values())
     left = sum(ratings.values()) - out
     people = counted(len(ratings) - len(sides), "person", "people")
-    uncounted = (
-        f"{counted(out, 'rating')} that count neither in a difference nor in the table"
-    )
+    uncounted = f"{counted(out, 'rating')} that do not count"
     return [f"{listed}: {uncounted}; {left:,} by {people} do."]
 
 

@@ -310,7 +310,7 @@ def made_of(pair: Pair, estimator: str) -> str:
             why = f"estimates{source} would not make it more exact"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
-    gain = f"as exact as ratings of {worth:,} such items without estimates"
+    gain = f"without estimates it would take ratings of {worth:,} such items"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 

@@ -44,24 +44,30 @@ class GateMeasure:
         return low >= self.bar or high < self.bar
 
     @property
+    def is_of_ratings(self) -> bool:
+        """Whether it is a difference of people's mean ratings, or of their pass rates."""
+        return self.unit in {"points", "percentage points"}
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is said in percent."""
+        return self.unit in {"%", "percentage points"}
+
+    @property
     def said(self) -> str:
         """The number with its interval in its unit: `rating 0.2 [-0.18, 0.623] points`."""
         low, high = self.answer.interval
         numbers = with_interval(self.answer.value, (low, high))
-        if self._is_share:
+        if self.is_share:
             value = 100 * self.answer.value
             numbers = with_interval(value, (100 * low, 100 * high), digits=1)
         return f"{self.name} {numbers} {self.unit}".rstrip()
 
     def allowed(self, margin: float) -> str:
         """The margin in the unit of the difference."""
-        if self._is_share:
+        if self.is_share:
             return f"{100 * margin:g} percentage points"
         return f"{margin:g} {self.unit}".rstrip()
-
-    @property
-    def _is_share(self) -> bool:
-        return self.unit in {"%", "percentage points"}
 
 
 def measures_of(

@@ -106,7 +106,7 @@ class GateResult(Result):
     @property
     def sentence(self) -> str:
         """The verdict, and what would decide it if it is undecided."""
-        said = f"{sentence(self.gate.reason)}."
+        said = f"{sentence(self.gate.reason)}. Ranges are 95 % intervals."
         if self.gate.verdict != "undecided":
             return said
         return f"{said} More ratings: {self.further.said}"

@@ -42,33 +42,32 @@ def decided_by(
     )
     if any(worse):
         failing = [measure for measure, bad in zip(measures, worse, strict=True) if bad]
-        why = f"{new} is worse than {old}{by}: {_listed(failing, new)}"
+        why = f"{new} is worse than {old}{by}: {_listed(failing)}"
         return GateRecord.of("failed", why)
     untold = [
         measure for measure in measures if not measure.answer.interval[0] >= measure.bar
     ]
     if untold:
-        numbers = _listed(untold, new)
+        numbers = _listed(untold)
         why = f"it cannot be told yet whether {new} is worse than {old}{by}: {numbers}"
         return GateRecord.of("undecided", why)
-    why = f"{new} is not worse than {old}{by}: {_listed(measures, new)}"
+    why = f"{new} is not worse than {old}{by}: {_listed(measures)}"
     return GateRecord.of("passed", why)
 
 
-def _listed(measures: Sequence[GateMeasure], new: str) -> str:
+def _listed(measures: Sequence[GateMeasure]) -> str:
     """The measures of the new system with their numbers, or why they have no interval."""
-    return ", ".join(_said(measure, new) for measure in measures)
+    return ", ".join(map(_said, measures))
 
 
-def _said(measure: GateMeasure, new: str) -> str:
-    value = measure.answer.value
-    if not measure.why and measure.unit == "points":
-        units = RatingUnits(percent=False)
-        side = "higher" if value >= 0 else "lower"
-        ends = units.ends(measure.answer.interval, "to")
-        return f"{new} is rated {units.size(value)} {side} (95 % interval {ends})"
-    if not measure.why:
-        return measure.said
-    if math.isnan(measure.answer.value):
+def _said(measure: GateMeasure) -> str:
+    value, interval = measure.answer.value, measure.answer.interval
+    if math.isnan(value):
         return f"{measure.name}: {measure.why}"
-    return f"{measure.said} has no interval: {measure.why}"
+    if measure.why:
+        return f"{measure.said} has no interval: {measure.why}"
+    if not measure.is_of_ratings:
+        return measure.said
+    units = RatingUnits(percent=measure.is_share)
+    leads = "leads" if value >= 0 else "trails"
+    return f"it {leads} by {units.size(value)} ({units.ends(interval, 'to')})"

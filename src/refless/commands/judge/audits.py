@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -11,10 +11,8 @@ import numpy as np
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.calibration import with_probabilities
 from refless.commands.judge.columns import calibrated, decisions
-from refless.commands.judge.document import answer_of, cell
 from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
-from refless.commands.judge.numbers import measured
 from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
@@ -37,7 +35,7 @@ from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
-from refless.evaluation.uses import FEWEST, Use, may_filter
+from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
@@ -51,20 +49,7 @@ SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
     "do not hold: {}."
 )
-MOST = 0.51  # share of raters, which a tie does not reach
 LENGTHS = ("short", "middling", "long")
-
-
-@dataclass(frozen=True, slots=True)
-class TieRule:
-    """The judge's agreement if texts fail on which raters are split evenly.
-
-    Attributes:
-        said: a sentence; further: what would settle it if that changes the answer, else "".
-    """
-
-    said: str = ""
-    further: str = ""
 
 
 def audits_of(
@@ -100,10 +85,10 @@ def audits_of(
         else:
             note(judge_said(shift, one_file=True))
         column = scores[shift.name].segments
-        labels = _rows_of(question, shift.name, column)
+        labels = labels_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        verdicts = _with_verdicts(question, labels)
+        verdicts = with_verdicts(question, labels)
         judged = audit(verdicts, labels.every.judge, order, question.seed)
         passing = question.bar
         if passing is not None:
@@ -138,45 +123,6 @@ def _columns(
         better = calibrated(question, labels, passing, judged.calibration)
         columns[f"{name} calibrated"] = better
     return columns
-
-
-def tie_rules(
-    question: Question, audits: Sequence[Audit], scores: Mapping[str, Scores]
-) -> dict[str, TieRule]:
-    """By judge, how it agrees if texts fail on which raters are split evenly; {} of none."""
-    split = int((question.ratings == 0.5).sum())
-    single = {*question.read.pool.ratings.values.tolist()}
-    if not split or question.passing is not None or not single <= {*VERDICTS}:
-        return {}
-    texts = counted(split, "text")
-    other = called("passing", MOST)
-    note(f"{texts}, on which raters are split evenly, pass; {other} fails them")
-    strict = replace(question, passing=MOST)
-    rules = {}
-    for judged in audits:
-        if judged.passing is None:
-            continue
-        labels = _rows_of(strict, judged.name, scores[judged.name].segments)
-        labels = _with_verdicts(strict, labels)
-        use = may_filter(labels, measured(labels, question.seed))
-        rules[judged.name] = _tie_rule(texts, judged.alone, use)
-    return rules
-
-
-def _tie_rule(texts: str, use: Use, strict: Use) -> TieRule:
-    """The rule in words, beside the answer of the other one."""
-    said = (
-        f"{texts}, on which raters are split evenly, pass; with {called('passing', MOST)} they "
-        f"fail, and kappa is {cell(strict.estimate)}"
-    )
-    if strict.answer == use.answer:
-        return TieRule(f"{said}. ")
-    changed = f"which changes the answer to '{answer_of(strict)}'"
-    further = (
-        f"a third rating of each text on which raters are split ({texts}), or a rule whether "
-        "these pass: the other rule changes this answer."
-    )
-    return TieRule(f"{said}, {changed}. ", further)
 
 
 def _upside_down(judged: Audit, question: Question) -> str:
@@ -224,7 +170,7 @@ def _draw(question: Question, rated: RatedPool) -> RandomDraw:
     return random_draw(rated, read.unrated, first_rows, by_system=False)
 
 
-def _with_verdicts(question: Question, labels: Labels) -> Labels:
+def with_verdicts(question: Question, labels: Labels) -> Labels:
     """The judge's scores beside people's ratings, with verdicts if a bar makes any."""
     name = labels.name
     bars = question.bars(name)
@@ -268,7 +214,7 @@ def _in_other_units(labels: Labels) -> str:
     )
 
 
-def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
+def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     """Scores and ratings of the same rows."""
     pool = question.read.pool
     ratings = question.ratings

@@ -318,8 +318,10 @@ def _agreement(use: Use, state: State) -> str:
     if state == "no":
         return f"Not on its own: {UNSHOWN}"
     low, high = use.estimate.interval
+    if use.estimate.undefined:
+        return f"Not known: {use.estimate.undefined}"
     if low != low:
-        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}"
+        return "Not known: too few outputs are rated"
     if not _agrees(use):
         return f"Not known: {UNSHOWN}, and {use.bar:g} is needed"
     ends = f"between {number(low, 2)} and {number(high, 2)}"
@@ -345,7 +347,7 @@ def _rests(audit: Audit, use: Use, uneven: str) -> str:
 def _drawn(audit: Audit, uneven: str) -> str:
     """The remark that rated rows do not look drawn at random, or only within versions; or ""."""
     if uneven:
-        return f" ({uneven}; within each, rated rows look like the others)"
+        return f" ({uneven}; within each, rated rows look like the unrated)"
     return ", which do not look drawn at random" if audit.to_rate else ""
 
 
@@ -353,7 +355,9 @@ def _unfit(uses: Sequence[Use]) -> str:
     """The uses that it is not shown to be fit for without people."""
     unshown = [use for use in uses if use.answer != "yes" or use.purpose == FILTER]
     tasks = [
-        PURPOSES[use.purpose].short for use in unshown if not use.estimate.undefined
+        PURPOSES[use.purpose].short
+        for use in unshown
+        if use.purpose == FILTER or not use.estimate.undefined
     ]
     if not tasks:
         return OTHERS

@@ -50,6 +50,7 @@ ADVICE: dict[State, str] = {
     "no": "let them talk about the texts that they dispute, and rate those again.",
     "open": "have more texts rated by two people.",
 }
+AGAIN = "of the disputed texts again; other texts are not needed."
 
 
 def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
@@ -62,6 +63,9 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
     alpha = agreement.alpha_ordinal
     state = reaches(alpha.interval, TENTATIVE)
     bars = _bars(ratings)
+    further = if_steady(
+        alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
+    )
     return Card(
         topic="your raters",
         question="Do the people who rate agree?",
@@ -69,9 +73,7 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
         label=LABELS[state],
         answer=_answer(alpha, state, bars),
         rests=f"{_rests(agreement)} {apart}".rstrip(),
-        further=if_steady(
-            alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
-        ),
+        further=AGAIN if state == "no" else further,
         unfit=UNFIT[state],
         advice=ADVICE[state],
         figures=(bars_picture(bars, TITLE, CAPTION),) if bars else (),

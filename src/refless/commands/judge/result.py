@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.judge.audit import Audit
-from refless.commands.judge.audits import TieRule
 from refless.commands.judge.calibration_shown import calibration_sections
 from refless.commands.judge.card import card_of, card_of_runs
 from refless.commands.judge.document import (
@@ -33,6 +32,7 @@ from refless.commands.judge.metrics_shown import (
 )
 from refless.commands.judge.rater_profiles import disputed_texts
 from refless.commands.judge.repeated import Runs, ScoreChange
+from refless.commands.judge.ties import TieRule
 from refless.commands.populations import allowed
 from refless.commands.side_by_side import side_by_side
 from refless.commands.texts import place_columns
@@ -92,7 +92,7 @@ class JudgeResult(Result):
         columns: by name, cells of the rated texts and of the unrated ones, in files.
         commands: the line that does what is advised, by judge.
         drawing: the line that draws what to rate, or ""; uneven: as `card_of` takes it.
-        ties: what follows if texts fail on which raters are split evenly, by judge.
+        ties: by judge, its answer by either rule for texts on which raters are split evenly.
         unrated: texts without a rating; places: [n + m] where all stand in the file.
         rationales: [n] why the judge said so, or ().
         listed: [n] the texts in the order of their rows.
@@ -151,10 +151,8 @@ class JudgeResult(Result):
                 self.uneven,
                 of_verdicts=self.pool.of_verdicts,
             )
-            ties = self.ties.get(audit.name, TieRule())
-            rests = f"{card.rests} {ties.said}{agree}"
-            further = ties.further or card.further
-            cards.append(replace(card, rests=rests, further=further))
+            card = self.ties.get(audit.name, TieRule()).on(card)
+            cards.append(replace(card, rests=f"{card.rests} {agree}".rstrip()))
         if self.metrics:
             judged = [audit.name for audit in self.audits]
             cards.append(

@@ -9,7 +9,7 @@ from refless.commands.calls import TO_RATE, Call, check_asked, returning, writin
 from refless.commands.declared import parameters_of
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
-from refless.commands.judge.audits import audits_of, drifts_in, runs_in, tie_rules
+from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.candidates import as_votes, estimates_beside, with_estimates
 from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
@@ -18,6 +18,7 @@ from refless.commands.judge.metrics_compared import How
 from refless.commands.judge.question import Question, scores_of, unjudged, with_mix
 from refless.commands.judge.raters import RatersResult, agreeing
 from refless.commands.judge.result import JudgeResult
+from refless.commands.judge.ties import TieRule, tie_rules
 from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import tested
@@ -239,6 +240,8 @@ def judge(
         draw = RandomDraw(n=0, n_rated=0, differing=())
         if read.scores:
             audits, judge_columns, draw = audits_of(question, scores, meta.systems)
+        ties = tie_rules(question, audits, scores)
+        audits = tuple(ties.get(one.name, TieRule()).of(one) for one in audits)
         return JudgeResult(
             pool=read.pool,
             design=design.said(read.pool.ratings),
@@ -250,7 +253,7 @@ def judge(
             commands=_commands(read, judged, audits, draw.wanted),
             drawing=_drawing(draw.wanted),
             uneven=shares_said(draw),
-            ties=tie_rules(question, audits, scores),
+            ties=ties,
             unrated=question.unrated_outputs,
             places=question.places,
             rationales=read.rationales,
