@@ -87,6 +87,16 @@ class Choice:
         """The planned look at these two; None without a plan."""
         return None if self.pair is None else self.pair.look
 
+    @property
+    def every(self) -> int:
+        """Units in all, those that lack no rating too."""
+        return self.already + self.units if self.pair is None else self.pair.items
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether today's ratings show which of the two is better."""
+        return self.pair is not None and self.look is None and self.pair.shown
+
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""
         curve = tuple(step.times(size) for step in self.curve)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from refless.commands.compare.document import turned
 from refless.commands.next.active_learning import Choice, Step
 from refless.evaluation.further import needed_if_steady
 from refless.evaluation.further_items import further_of
@@ -23,6 +24,7 @@ QUESTIONS = {
 UNITS = {"learn": "output", "mean": "output", "compare": "item", "best": "item"}
 TAUGHT = "a mean of these outputs as if it were of all: they are no random draw."
 NO_VERDICT = "a verdict: it says what to rate, not what is better."
+OF_COMPARE = "the verdict: 'refless compare' gives it, with all that it rests on."
 NEAR = 1.05  # times the width that is wanted
 NOTHING_RATED = "nothing is rated yet"
 
@@ -49,11 +51,18 @@ def card_of(
         answer=_answer(choice, systems, rated=rated),
         rests=_rests(choice),
         further=_further(choice),
-        unfit=TAUGHT if choice.way == "telling" else NO_VERDICT,
+        unfit=_unfit(choice),
         advice=advice,
         command=command,
         figures=_pictures(choice),
     )
+
+
+def _unfit(choice: Choice) -> str:
+    """What the choice says nothing about."""
+    if choice.way == "telling":
+        return TAUGHT
+    return OF_COMPARE if choice.is_shown else NO_VERDICT
 
 
 def _state(choice: Choice) -> tuple[State, str]:
@@ -63,6 +72,8 @@ def _state(choice: Choice) -> tuple[State, str]:
         return ("yes", f"Yes, {left[0]}") if len(left) == 1 else ("open", OPEN)
     if choice.way == "telling":
         return "yes", "Yes"
+    if choice.is_shown:
+        return "yes", "It is shown already"
     if not choice.curve:
         return "open", OPEN
     step = _step(choice, choice.n)
@@ -113,7 +124,11 @@ def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
         aim = f"mean of {clipped(systems[0])} and {clipped(systems[1])} together"
     now = _step(choice, 0)
     today = "" if now is None else f"; today it is {_wide(now.width, choice.within)}"
-    return f"{rate}: that should tell the {aim} to {_wide(step.width, choice.within)}{today}."
+    told = f"tell the {aim} to {_wide(step.width, choice.within)}{today}"
+    if choice.pair is not None and choice.is_shown:
+        leader = clipped(turned(choice.pair).second)
+        return f"{leader} leads already. {rate} to {told}."
+    return f"{rate}: that should {told}."
 
 
 def _of_race(choice: Choice, race: Race) -> str:
@@ -136,10 +151,10 @@ def _rests(choice: Choice) -> str:
     noun = f"different {unit}" if choice.goal == "learn" else unit
     chosen = f"{choice.n:,} of {counted(choice.units, noun)}"
     how = "by what they teach" if choice.way == "telling" else "at random"
-    rests = f"Chosen {how}: {chosen}."
-    if choice.already:
-        rests = f"{rests[:-1]}, beside {choice.already:,} rated already."
-    return rests
+    rests = f"Chosen {how}: {chosen}"
+    if choice.every > choice.units:
+        rests = f"{rests} that lack a rating, of {choice.every:,} in all"
+    return f"{rests}."
 
 
 def _further(choice: Choice) -> str:
@@ -164,11 +179,11 @@ def _to_width(choice: Choice) -> str:
     if choice.needed:
         more = "more " if choice.already else ""
         return f"about {counted(choice.needed, f'{more}{unit}')} settle it to {within}."
-    rated = choice.already + choice.units
+    every = choice.every
     width = choice.curve[-1].width
-    needed = needed_if_steady(rated, width, choice.within) or rated
+    needed = needed_if_steady(every, width, choice.within) or every
     more = (
-        f"about {counted(needed - rated, unit)}" if needed > rated else f"more {unit}s"
+        f"about {counted(needed - every, unit)}" if needed > every else f"more {unit}s"
     )
     if _is_near(choice):
         brings = _wide(width, choice.within)

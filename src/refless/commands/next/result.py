@@ -26,7 +26,7 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import clipped, number
 
-WIDER = "its interval is wider than that of the one look which is foretold"
+WIDER = "then the interval is wider than foretold, which is for one look"
 SHOWN = 10  # outputs on a terminal
 ROOM = 46  # characters of a text there
 BRIEF = 80  # characters of a source in JSON
@@ -180,9 +180,7 @@ class NextResult(Result):
             file = saved(".csv", ".jsonl")
             each = " (for the mean of each)" if len(systems) > 1 else ""
             if (looked := called("looks", "any")) in self.then:
-                each = (
-                    f" ({looked}, as today's ratings may have been looked at: {WIDER})"
-                )
+                each = f" ({looked}: today's ratings may have been looked at, {WIDER})"
             command = self.then.replace(TO_RATE, file or TO_RATE)
             advice = f"have {names} in {file} filled in, then{each}:"
             judged = ", and the last for the judge" if "\n" in self.then else ""
