@@ -16,7 +16,7 @@ from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.one_sided import by_raters_of_both, by_those_who_count
-from refless.evaluation.outlook import Outlook, outlook, outlook_anew
+from refless.evaluation.outlook import Outlook, outlook, outlook_anew, outlook_of
 from refless.evaluation.planned_look import (
     PlannedLook,
     at_planned_look,
@@ -105,6 +105,11 @@ class Pair:
             freedom=both.freedom,
             these=these,
         )
+
+    @property
+    def decided(self) -> bool:
+        """Whether ratings show a difference, and not estimates alone."""
+        return self.shown and self.method != "estimates"
 
     @property
     def apart(self) -> bool:
@@ -442,11 +447,7 @@ def _outlook(
 
         return outlook(answer.value, today, planned_half_width, most)
     if today is not None:
-
-        def half_width(forecast: Forecast) -> float:
-            return answer.wide * forecast.half_width
-
-        return outlook(answer.value, today, half_width)
+        return outlook_of(answer, today)
     if not answer.error > 0 or len(errors.values) < FEWEST:
         return Outlook()
     units = round(pair.progress.done + pair.progress.missing)

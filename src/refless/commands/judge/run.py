@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from refless.commands import function_of
-from refless.commands.calls import Call, check_asked, returning
-from refless.commands.declared import parameters_of
+from refless.commands.calls import asking, check_asked, returning
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in, tie_rules
@@ -282,14 +280,18 @@ def _commands(
     for name, licence in licences.items():
         point = licence.within_reach
         if licence.undefined:
-            asked = {**given, "at_most_wrong": point and point.at_most_wrong}
-            lines[name] = _line("judge", asked) if point else ""
+            lines[name] = ""
+            if point is not None:
+                lines[name] = asking("judge", at_most_wrong=point.at_most_wrong)
             continue
-        values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
-        values["columns"] = routed
-        values["rated"] = given["rated"] if licence.inputs.estimator else None
-        values["score_column"] = name if len(licences) > 1 else None
-        lines[name] = _line("route", values)
+        lines[name] = asking(
+            "route",
+            outputs="OUTPUTS",
+            licence=LICENCE,
+            columns=routed,
+            rated=given["rated"] if licence.inputs.estimator else None,
+            score_column=name if len(licences) > 1 else None,
+        )
     agree = [audit for audit in audits if audit.alone.answer == "yes"]
     if licences:
         return lines
@@ -297,12 +299,12 @@ def _commands(
         if given["lower_is_better"]:
             continue
         passing = Blank("X") if audit.passing is None else given["passing"]
-        values = {**given, "passing": passing, "at_most_wrong": 0.1}
-        values["score_column"] = audit.name
-        lines[audit.name] = _line("judge", values)
+        lines[audit.name] = asking(
+            "judge", passing=passing, at_most_wrong=0.1, score_column=audit.name
+        )
     if len(judged) == 1 and len({*read.pool.systems}) > 1 and not agree:
-        values = {**given, "outputs": given["rated"], "rated": None}
-        lines[audits[0].name] = _line("compare", values)
+        line = asking("compare", outputs=given["rated"], rated=None)
+        lines[audits[0].name] = line
     return lines
 
 
@@ -310,14 +312,9 @@ def _drawing(wanted: Mapping[str, int]) -> str:
     """The line that draws what is wanted of systems, in items as `compare` wants them too."""
     if not wanted:
         return ""
-    given = this_call().values
-    drawn = {"outputs": given["rated"], "goal": "compare", "n": max(wanted.values())}
-    return _line("next", {**given, "rated": None, **drawn})
-
-
-def _line(command: str, values: Mapping[str, Any]) -> str:
-    """A command's line with what this one was given, as far as it takes that."""
-    return Call(command, parameters_of(function_of(command)), values).said()
+    rows = this_call().values["rated"]
+    count = max(wanted.values())
+    return asking("next", outputs=rows, rated=None, goal="compare", n=count)
 
 
 def _scored(
