@@ -10,7 +10,6 @@ from functools import wraps
 from os import PathLike, fspath
 from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
 
-from refless.commands import function_of
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
@@ -156,12 +155,6 @@ _call: ContextVar[Call] = ContextVar("call")
 def this_call() -> Call:
     """The call that is running."""
     return _call.get()
-
-
-def asking(name: str, **changes: Any) -> str:
-    """The line of another command with what this one was given, as far as it takes that."""
-    values = {**this_call().values, **changes}
-    return Call(name, parameters_of(function_of(name)), values).said()
 
 
 def command(function: Callable[P, R]) -> Callable[P, R]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from refless.commands.calls import asking, check_asked, returning
+from refless.commands.asking import asking
+from refless.commands.calls import check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import read_inputs, selection_of, systems_of

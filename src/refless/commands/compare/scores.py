@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.calls import asking
+from refless.commands.asking import asking
 from refless.commands.compare.document import (
     MOST_PAIRS,
     NAME,

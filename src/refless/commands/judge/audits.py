@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.calibration import with_probabilities
-from refless.commands.judge.columns import calibrated, decisions
+from refless.commands.judge.columns import columns_beside
 from refless.commands.judge.document import answer_of, cell
 from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
@@ -108,7 +108,7 @@ def audits_of(
         passing = question.bar
         if passing is not None:
             judged = _beside_verdicts(question, labels, passing, judged)
-            columns |= _columns(question, labels, passing, judged)
+            columns |= columns_beside(question, labels, passing, judged)
         note(_upside_down(judged, question))
         audits.append(replace(judged, to_rate=remedy))
     return tuple(audits), columns, draw
@@ -124,20 +124,6 @@ def _beside_verdicts(
         licence = licensed(labels, passing, question.promise, inputs)
     calibration = with_probabilities(labels, passing)
     return replace(judged, licence=licence, calibration=calibration)
-
-
-def _columns(
-    question: Question, labels: Labels, passing: float, judged: Audit
-) -> dict[str, list[Cell]]:
-    """By name, [n + m] cells of the rated rows and of the others."""
-    name = judged.name
-    columns = {}
-    if judged.licence is not None:
-        columns[f"{name} decides"] = decisions(question, name, judged.licence)
-    if judged.calibration is not None:
-        better = calibrated(question, labels, passing, judged.calibration)
-        columns[f"{name} calibrated"] = better
-    return columns
 
 
 def tie_rules(

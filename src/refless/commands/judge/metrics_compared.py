@@ -15,7 +15,11 @@ from refless.commands.judge.pairs import (
     pairwise_accuracy,
     tie_threshold,
 )
-from refless.commands.judge.systems import ranked_by, system_table
+from refless.commands.judge.systems import (
+    drawn_correlations,
+    ranked_by,
+    system_means,
+)
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.jackknife import PERFECT
@@ -211,18 +215,18 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     if n < FEWEST_SYSTEMS:
         few = f"{n} systems are too few to correlate"
         return Level(name="system", undefined=few)
-    table = system_table(human, scores, how.seed, how.resamples)
+    means, columns = system_means(human, scores, how.seed, how.resamples)
     units = len({*(human.group or human.id)})
     metrics = {}
-    for name, column in table.columns.items():
+    for name, column in columns.items():
         scored = ~np.isnan(column[0])
         n_scored = int(scored.sum())
-        people = table.human[0, scored]
+        people = means[0, scored]
         judge = column[0, scored]
-        estimates = {"accuracy": ranked_by(table.human, column, len(human), units)}
+        estimates = {"accuracy": ranked_by(means, column, len(human), units)}
         for measure in ("spearman", "pearson"):
             value = COEFFICIENTS[measure].value(people, judge)
-            drawn = percentile_interval(table.drawn(name, measure))
+            drawn = percentile_interval(drawn_correlations(means, column, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
         few = "it scored too few systems" if n_scored < FEWEST_SYSTEMS else ""
         metrics[name] = Agreeing(

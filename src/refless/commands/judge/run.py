@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from refless.commands.calls import asking, check_asked, returning
+from refless.commands.asking import asking
+from refless.commands.calls import check_asked, returning
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in, tie_rules
