@@ -27,7 +27,7 @@ from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.contrast import NORMAL, contrast, taught
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
 
@@ -172,11 +172,11 @@ def compared_by(
     pairs: list[Pair] = []
     for name, outputs in fields.items():
         pairs += _pairs(tables[name], outputs, nothing, order)
-    corrected = iter(_with_holm(pairs))
+    adjusted = iter(_with_holm(pairs))
     size = math.comb(len(order), 2)
     return {
         name: _ranked(
-            tables[name], outputs, nothing, order, tuple(islice(corrected, size))
+            tables[name], outputs, nothing, order, tuple(islice(adjusted, size))
         )
         for name, outputs in fields.items()
     }
@@ -184,7 +184,7 @@ def compared_by(
 
 def _with_holm(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """The pairs with their p-values corrected for their number (Holm 1979)."""
-    adjusted = holm(np.array([pair.difference.p for pair in pairs])).tolist()
+    adjusted = corrected(pair.difference.p for pair in pairs)
     return tuple(
         replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)
     )

@@ -13,7 +13,7 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import FEWEST
 from refless.registry.arrays import FloatArray, IntArray, codes_of
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.correlation import correlation_p, pearson, ranks
 
 EARLIEST = 20  # ratings, or texts, by which a drift is told
@@ -160,9 +160,9 @@ def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
             raters.append(_rater(name, slots, rows, when[rows]))
     if len(raters) < 2:
         return ()
-    level = holm(np.array([rater.level_p for rater in raters])).tolist()
-    follows = holm(np.array([rater.follows_p for rater in raters])).tolist()
-    drift = holm(np.array([rater.drift_p for rater in raters])).tolist()
+    level = corrected(rater.level_p for rater in raters)
+    follows = corrected(rater.follows_p for rater in raters)
+    drift = corrected(rater.drift_p for rater in raters)
     return tuple(
         replace(rater, level_p=level[i], follows_p=follows[i], drift_p=drift[i])
         for i, rater in enumerate(raters)

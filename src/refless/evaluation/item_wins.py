@@ -14,7 +14,7 @@ from refless.stats.group_sequential import Looks
 from refless.stats.intervals import VERDICTS
 from refless.stats.samples import Sample
 
-NONE = Estimate(value=math.nan, undefined="no item has ratings of both")
+NONE = Estimate(undefined="no item has ratings of both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

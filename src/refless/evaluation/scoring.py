@@ -189,17 +189,14 @@ class MeanErrors:
         together = held_out.together(estimates, shares, self.outside.error(new))
         together = replace(together, estimates=0.0) if these else together
         ends = interval(held_out.values, together)
-        if estimates.n and self.errors.all_equal:
-            ends = UNDEFINED if new else self._of_equal(estimates)
-        mean = estimates.mean + together.shift
-        mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
-        return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
-
-    def _of_equal(self, estimates: GroupSums) -> Interval:
-        """The interval of a mean by equal ratings."""
         errors = self.errors
-        units = count_different(numbered(errors.sources, len(errors)))
-        return equal_interval(estimates.mean, estimates.n, units, errors.ends)
+        if estimates.n and errors.all_equal:
+            units = count_different(numbered(errors.sources, len(errors)))
+            ends = equal_interval(estimates.mean, estimates.n, units, errors.ends)
+            ends = UNDEFINED if new else ends
+        mean = estimates.mean + together.shift
+        mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
+        return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
 
     def mean_of_sums(
         self,

@@ -146,7 +146,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         name = "judge's pass rate minus people's"
         estimate = Estimate.of(rate_gap(labels), len(labels))
     if estimate is None:
-        estimate = Estimate(value=math.nan, undefined=TOO_FEW)
+        estimate = Estimate(undefined=TOO_FEW)
     use = Use(
         purpose=purpose, answer="unknown", measure=name, estimate=estimate, bar=bar
     )
@@ -252,11 +252,11 @@ def as_annotator(labels: Labels) -> Estimate:
     rows. It judges a text, and is weighed, as often as the text was rated.
     """
     if not labels.same_units:
-        return Estimate(value=math.nan, undefined=OTHER_UNITS)
+        return Estimate(undefined=OTHER_UNITS)
     parts = [part for part in labels.people if len(part[0]) >= FEWEST]
     if len(parts) < 2:
         why = f"no two annotators rated {FEWEST} texts that others rated too"
-        return Estimate(value=math.nan, undefined=why)
+        return Estimate(undefined=why)
     judge = labels.judge
     rows, means, ratings = map(np.concatenate, zip(*parts, strict=True))
     gains = np.abs(ratings - means) - np.abs(judge[rows] - means)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,10 +128,10 @@ def by_name(
     for name, rows in mine.by_name().items():
         against = reference.take(rows_of[name]) if name in rows_of else reference
         result[name] = marked(mine.take(rows), against, rng)
-    corrected = holm(np.array([entry.p for entry in result.values()])).tolist()
+    p_values = corrected(entry.p for entry in result.values())
     return {
         name: replace(entry, p=p)
-        for (name, entry), p in zip(result.items(), corrected, strict=True)
+        for (name, entry), p in zip(result.items(), p_values, strict=True)
     }
 
 

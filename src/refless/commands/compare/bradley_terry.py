@@ -20,7 +20,7 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.confidence_sequence import always_interval
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.intervals import LEVEL, Interval, student
 
 if TYPE_CHECKING:
@@ -152,8 +152,7 @@ class Strengths:
             if error:
                 p = 2 * float(stdtr(self.freedom, -abs(value) / error))
             p_values.append(p)
-        corrected = holm(np.array(p_values)).tolist()
-        return dict(zip(pairs, corrected, strict=True))
+        return dict(zip(pairs, corrected(p_values), strict=True))
 
 
 def strengths(votes: PairVotes) -> Strengths | None:

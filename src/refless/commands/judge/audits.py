@@ -37,6 +37,7 @@ from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
+from refless.evaluation.scales import are_verdicts
 from refless.evaluation.uses import FEWEST, Use, may_filter
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, places_of
@@ -131,8 +132,8 @@ def tie_rules(
 ) -> dict[str, TieRule]:
     """By judge, how it agrees if texts fail on which raters are split evenly; {} of none."""
     split = int((question.ratings == 0.5).sum())
-    single = {*question.read.pool.ratings.values.tolist()}
-    if not split or question.passing is not None or not single <= {*VERDICTS}:
+    single = question.read.pool.ratings.values
+    if not split or question.passing is not None or not are_verdicts(single):
         return {}
     texts = counted(split, "text")
     other = called("passing", MOST)
@@ -179,7 +180,7 @@ def _upside_down(judged: Audit, question: Question) -> str:
     ):
         if measure in judged.measures and judged.measures[measure].interval[1] < 0:
             return f"{name} {how}: {remedy}"
-    spearman = judged.measures.get("spearman", Estimate(value=math.nan))
+    spearman = judged.measures.get("spearman", Estimate())
     if name in question.lower or not means_errors(name) or spearman.interval[0] > 0:
         return ""
     return f"{name}: if lower is better, as the name says, {remedy}"
@@ -245,7 +246,7 @@ def _in_other_units(labels: Labels) -> str:
     remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
         remedy = f"for errors, add a column of the scores as they are from {low:g} to {high:g}"
-    if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
+    if are_verdicts(judge) or are_verdicts(human):
         passing = called("passing", Blank("X"))
         remedy = f"beside verdicts, {passing} is the least of the others that passes"
     return (
@@ -355,7 +356,7 @@ def _no_order(human: Predictions) -> Estimate:
     n = len({*human.system})
     verb = "is" if n == 1 else "are"
     systems = counted(n, "system") if n else "no systems"
-    return Estimate(value=math.nan, undefined=f"there {verb} {systems}")
+    return Estimate(undefined=f"there {verb} {systems}")
 
 
 def _people(

@@ -28,7 +28,7 @@ from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.correlation import spearman
 from refless.stats.intervals import (
     UNDEFINED,
@@ -196,7 +196,7 @@ def _segments(
         judge = column[rows]
         units = None if clusters is None else clusters[rows]
         groups = None if items is None else items[rows]
-        row_raters = None if raters is None else raters.among(rows, len(human))
+        row_raters = raters and raters.among(rows, len(human))
         estimates = {
             measure: rated_coefficient(measure, people, judge, units, row_raters)
             for measure in ("spearman", "pearson")
@@ -271,7 +271,7 @@ def _described(
     clusters: IntArray | None,
 ) -> Agreeing:
     """The agreement with people of a metric's scores; of pairs within groups, if there are any."""
-    accuracy = Estimate(value=math.nan)
+    accuracy = Estimate()
     threshold = best = chance = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
         accuracy = _pairs_right(human, column, groups, clusters)
@@ -360,10 +360,10 @@ def _comparisons(
         _compared(human, columns, names, how, clusters)
         for names in combinations(ranked, 2)
     ]
-    corrected = holm(np.array([pair.permutation_p for pair in pairs])).tolist()
+    p_values = corrected(pair.permutation_p for pair in pairs)
     return tuple(
         replace(pair, permutation_p_holm=p, better=p < LEVEL and pair.difference > 0)
-        for pair, p in zip(pairs, corrected, strict=True)
+        for pair, p in zip(pairs, p_values, strict=True)
     )
 
 

@@ -48,7 +48,7 @@ class Number:
     def estimate(self, labels: Labels, seed: int) -> Estimate | None:
         """Its value; undefined if it asks for the raters' units and scores have others."""
         if self.asks == "units" and not (labels.same_units and len(labels)):
-            return Estimate(value=math.nan, undefined=OTHER_UNITS, n=len(labels))
+            return Estimate(undefined=OTHER_UNITS, n=len(labels))
         return self.computed(labels, seed)
 
 

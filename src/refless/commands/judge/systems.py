@@ -10,7 +10,7 @@ from refless.metrics.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
-from refless.stats.intervals import UNDEFINED, percentile_interval, student
+from refless.stats.intervals import percentile_interval, student
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
@@ -111,9 +111,7 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estim
 
     shares = pairs_in_order(human, judge)
     if math.isnan(shares[0]) or len(shares) < 2:
-        return Estimate(
-            value=math.nan, interval=UNDEFINED, undefined="a system has no score"
-        )
+        return Estimate(undefined="a system has no score")
     value = float(shares[0])
     tail = float(ndtr(-student(max(units - 1, 1))))
     low = percentile_interval(shares[1:], 1 - 2 * tail)[0]
