@@ -110,10 +110,10 @@ def judge_shifts(
         rated: what estimates rest on, with the same columns of scores.
     """
     shifts = []
-    for name, column in zip(rated.score_names, scores.T, strict=True):
+    for i, name in enumerate(rated.score_names):
         of_rated = rated.score(name)
         known = ScoreSample.of(of_rated, units_of(rated))
-        shift = shift_between(name, known, ScoreSample.of(column, labels))
+        shift = shift_between(name, known, ScoreSample.of(scores[:, i], labels))
         shifts.append(replace(shift, leaks=leaks(of_rated, rated.human)))
     return tuple(shifts)
 
