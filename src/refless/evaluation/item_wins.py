@@ -43,9 +43,9 @@ def item_wins(
     second: FloatArray,
     unit: IntArray,
     *,
-    these: bool = False,
-    looks: bool = False,
-    planned: Looks | None = None,
+    these: bool,
+    looks: bool,
+    planned: Looks | None,
 ) -> ItemWins:
     """On how many items the second system is rated higher, as high, and lower.
 
