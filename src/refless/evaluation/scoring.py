@@ -11,7 +11,13 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray, count_different, numbered
+from refless.registry.arrays import (
+    FloatArray,
+    IntArray,
+    count_different,
+    numbered,
+    rows_by_name,
+)
 from refless.stats.clusters import (
     Effect,
     GroupSums,
@@ -261,16 +267,13 @@ def scored(
             these=these,
         )
 
-    systems = np.array(names, dtype=object)
-    rows_of = {
-        name: np.flatnonzero(systems == name) for name in sorted({*names} - {""})
-    }
+    rows_of = rows_by_name(names).items()
     reasons = Counter(filter(None, estimates.reasons))
     return Scored(
         outputs=outputs,
         estimates=estimates,
         overall=mean_of(np.arange(len(outputs))),
-        systems={name: mean_of(rows) for name, rows in rows_of.items()},
+        systems={name: mean_of(rows) for name, rows in rows_of},
         reasons=dict(sorted(reasons.items())),
         these=these,
     )
