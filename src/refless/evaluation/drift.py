@@ -101,14 +101,13 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         estimates: [n] of each without its group, NaN where there is none.
         groups: [n] what is held out together.
     """
-    slots = _slots(pool, np.arange(len(pool.ratings.values)))
     over_time = None
     errors = None
     if len(pool.ratings.times):
         over_time = _over_time(_slots(pool, _varied(pool)))
         errors = _errors(pool, estimates, groups)
     return Drift(
-        raters=_raters(pool, slots) if len(pool.ratings.annotators) > 1 else (),
+        raters=_raters(pool, _slots(pool, np.arange(len(pool.ratings.values)))),
         over_time=over_time,
         errors=errors,
     )
