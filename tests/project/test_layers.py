@@ -106,15 +106,15 @@ def test_the_house_stays_small() -> None:
     """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
-    assert sum(core) <= 336_182
+    assert sum(core) <= 336_178
     assert sum(extensions) <= 87_356
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
-    "explain": 95_872,
-    "score": 124_574,
-    "validate": 124_111,
-    "judge": 175_581,
+    "explain": 95_868,
+    "score": 124_570,
+    "validate": 124_107,
+    "judge": 175_577,
 }
 
 

@@ -70,7 +70,7 @@ def rows_by_name(names: Iterable[str]) -> dict[str, IntArray]:
     for row, name in enumerate(names):
         if name:
             rows.setdefault(name, []).append(row)
-    return {name: np.array(rows[name], dtype=np.int64) for name in sorted(rows)}
+    return {name: np.array(rows[name]) for name in sorted(rows)}
 
 
 def numbers_of(labels: IntArray) -> IntArray:

@@ -49,7 +49,7 @@ def _pipe_cell(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", "<br>")
 
 
-def as_text(document: Document, *, color: bool = False, width: int) -> str:
+def as_text(document: Document, *, color: bool = False, width: int = 80) -> str:
     """Sections for a terminal of so many columns."""
     from rich.console import Console
 
