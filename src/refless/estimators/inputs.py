@@ -14,7 +14,7 @@ Given = Any  # texts as a list or an array, or what has columns (pandas, polars,
 def rated_given(
     rows: RatedPool | Given,
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None,
-    sources: Sequence[str] = (),
+    sources: Sequence[str],
 ) -> RatedPool:
     """The rated texts to learn from.
 

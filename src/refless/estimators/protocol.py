@@ -94,10 +94,9 @@ class Estimator(ABC):
             UsageError: ratings missing or given twice, or lengths that differ.
         """
         pool = rated_given(X, y, sources)
-        ids = pool.ids
-        if len(groups) not in {0, len(ids)}:
-            raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
-        self._together = dict(zip(ids, groups, strict=False))
+        if len(groups) not in {0, len(pool)}:
+            raise UsageError(f"{len(pool)} texts but {len(groups)} groups")
+        self._together = dict(zip(pool.ids, groups, strict=False))
         state = self._learn(pool)
         ordered = pool.take(canonical_order(pool))
         self._fitted = _Fitted(state, self._learned_with(), ordered)

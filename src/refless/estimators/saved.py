@@ -132,10 +132,6 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
         labels = json_of(arrays, GROUPS, tuple[str, ...])
         require(len(labels) == len(pool), f"{GROUPS} has another length")
     estimator = estimator_of(facts.estimator)
-    require(
-        isinstance(estimator, Estimator),
-        f"{facts.estimator} is no estimator to be fitted",
-    )
     estimator.set_known(threads=threads)
     learned = {
         name: array

@@ -73,11 +73,14 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
     if len(everyone) < 2:
         return None
     columns = _enough(everyone)
-    values = {name: _values(columns, name) for name in (*ERRORS, *CORRELATIONS)}
+    values: dict[str, FloatArray] = {}
     average: dict[str, float] = {}
     best: dict[str, float] = {}
-    for name, column in values.items():
-        defined = column[~np.isnan(column)]
+    for name in (*ERRORS, *CORRELATIONS):
+        of = MEASURES[name].value
+        numbers = np.array([of(column.human, column.scores) for column in columns])
+        values[name] = numbers
+        defined = numbers[~np.isnan(numbers)]
         extreme = defined.min if name in ERRORS else defined.max
         average[name] = float(defined.mean()) if len(defined) else math.nan
         best[name] = float(extreme()) if len(defined) else math.nan
@@ -141,13 +144,6 @@ def _enough(columns: list[Column]) -> list[Column]:
     """Those with enough texts; all if fewer than two have."""
     enough = [column for column in columns if len(column.rows) >= FEWEST]
     return enough if len(enough) >= 2 else columns
-
-
-def _values(columns: list[Column], measure: str) -> FloatArray:
-    """[columns] a measure of each annotator."""
-    of = MEASURES[measure].value
-    values = [of(column.human, column.scores) for column in columns]
-    return np.array(values, dtype=np.float64)
 
 
 def over_annotators(values: FloatArray, seed: int = 0) -> Interval:

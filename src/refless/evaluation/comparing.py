@@ -16,7 +16,7 @@ from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.further import FEWEST
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.one_sided import by_raters_of_both, by_those_who_count
-from refless.evaluation.outlook import Outlook, outlook, outlook_anew
+from refless.evaluation.outlook import Outlook, outlook, outlook_anew, outlook_of
 from refless.evaluation.planned_look import (
     PlannedLook,
     at_planned_look,
@@ -27,7 +27,7 @@ from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.contrast import NORMAL, contrast, taught
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
 
@@ -107,6 +107,11 @@ class Pair:
         )
 
     @property
+    def decided(self) -> bool:
+        """Whether ratings show a difference, and not estimates alone."""
+        return self.shown and self.method != "estimates"
+
+    @property
     def apart(self) -> bool:
         """Whether nobody rated both systems, and raters are known."""
         return self.powered.apart
@@ -167,11 +172,11 @@ def compared_by(
     pairs: list[Pair] = []
     for name, outputs in fields.items():
         pairs += _pairs(tables[name], outputs, nothing, order)
-    corrected = iter(_with_holm(pairs))
+    adjusted = iter(_with_holm(pairs))
     size = math.comb(len(order), 2)
     return {
         name: _ranked(
-            tables[name], outputs, nothing, order, tuple(islice(corrected, size))
+            tables[name], outputs, nothing, order, tuple(islice(adjusted, size))
         )
         for name, outputs in fields.items()
     }
@@ -179,7 +184,7 @@ def compared_by(
 
 def _with_holm(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """The pairs with their p-values corrected for their number (Holm 1979)."""
-    adjusted = holm(np.array([pair.difference.p for pair in pairs])).tolist()
+    adjusted = corrected(pair.difference.p for pair in pairs)
     return tuple(
         replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)
     )
@@ -442,11 +447,7 @@ def _outlook(
 
         return outlook(answer.value, today, planned_half_width, most)
     if today is not None:
-
-        def half_width(forecast: Forecast) -> float:
-            return answer.wide * forecast.half_width
-
-        return outlook(answer.value, today, half_width)
+        return outlook_of(answer, today)
     if not answer.error > 0 or len(errors.values) < FEWEST:
         return Outlook()
     units = round(pair.progress.done + pair.progress.missing)

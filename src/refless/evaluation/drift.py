@@ -13,7 +13,7 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import FEWEST
 from refless.registry.arrays import FloatArray, IntArray, codes_of
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.correlation import correlation_p, pearson, ranks
 
 EARLIEST = 20  # ratings, or texts, by which a drift is told
@@ -101,14 +101,13 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         estimates: [n] of each without its group, NaN where there is none.
         groups: [n] what is held out together.
     """
-    slots = _slots(pool, np.arange(len(pool.ratings.values)))
     over_time = None
     errors = None
     if len(pool.ratings.times):
         over_time = _over_time(_slots(pool, _varied(pool)))
         errors = _errors(pool, estimates, groups)
     return Drift(
-        raters=_raters(pool, slots) if len(pool.ratings.annotators) > 1 else (),
+        raters=_raters(pool, _slots(pool, np.arange(len(pool.ratings.values)))),
         over_time=over_time,
         errors=errors,
     )
@@ -160,9 +159,9 @@ def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
             raters.append(_rater(name, slots, rows, when[rows]))
     if len(raters) < 2:
         return ()
-    level = holm(np.array([rater.level_p for rater in raters])).tolist()
-    follows = holm(np.array([rater.follows_p for rater in raters])).tolist()
-    drift = holm(np.array([rater.drift_p for rater in raters])).tolist()
+    level = corrected(rater.level_p for rater in raters)
+    follows = corrected(rater.follows_p for rater in raters)
+    drift = corrected(rater.drift_p for rater in raters)
     return tuple(
         replace(rater, level_p=level[i], follows_p=follows[i], drift_p=drift[i])
         for i, rater in enumerate(raters)

@@ -73,7 +73,9 @@ class EntryTable:
     def of(cls, field: Field) -> EntryTable:
         """The outputs of one system for one item as one entry."""
         outputs = field.outputs
-        items = outputs.items if field.design.paired else _apart(field)
+        items = outputs.items
+        if not field.design.paired:
+            items = tuple(f"{row:09d}" for row in range(len(outputs)))
         defined = field.estimates[~np.isnan(field.estimates)]
         middle = float(defined.mean()) if len(defined) else 0.0
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
@@ -119,11 +121,6 @@ def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
     outputs = np.bincount(at[rated])[entry]
     share = raters.shares.share / outputs
     return Shares(entry=entry, rater=raters.rater, share=share)
-
-
-def _apart(field: Field) -> tuple[str, ...]:
-    """[n] a number for each output."""
-    return tuple(f"{row:09d}" for row in range(len(field.outputs)))
 
 
 def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> FloatArray:

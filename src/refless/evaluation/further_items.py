@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from refless.evaluation.comparing import Pair
 from refless.evaluation.further import NOTHING_MORE, REACH, Further, told_by
-from refless.evaluation.outlook import Outlook, outlook
+from refless.evaluation.outlook import outlook_of
 from refless.stats.answers import Answer
-from refless.stats.forecast import Forecast, Progress, Today
+from refless.stats.forecast import Progress, Today
 
 
 def further_of(pair: Pair, bar: float = 0.0, *, these: bool) -> Further:
@@ -44,14 +44,14 @@ def _forecast(pair: Pair, bar: float, *, these: bool) -> Further:
     units = progress.common if progress.paired else sum(progress.every)
     items_in_unit = pair.items / units
     rated = pair.both_rated if pair.paired else pair.rated
-    here = _outlook(pair.difference, today, bar)
+    here = outlook_of(pair.difference, today, bar)
     if here.needed is not None:
         more = max(math.ceil(here.needed * items_in_unit) - rated, 1)
         return Further(count=more, of="ratings")
     if these:
         return Further(of="ratings")
     alone = pair.powered.alone
-    beyond = _outlook(pair.difference, _with_more_items(progress, alone), bar).needed
+    beyond = outlook_of(pair.difference, _with_more_items(progress, alone), bar).needed
     new = None
     if beyond is not None:
         new = max(math.ceil(beyond * items_in_unit) - pair.items, 1)
@@ -70,7 +70,7 @@ def further_choices(rate: Answer, sources: int, even: float, bar: float) -> Furt
         return Further()
     progress = Progress(rated=(float(sources),), every=(float(sources),))
     centred = rate.beyond(even)
-    needed = _outlook(centred, _with_more_items(progress, rate), bar - even).needed
+    needed = outlook_of(centred, _with_more_items(progress, rate), bar - even).needed
     count = None if needed is None else max(math.ceil(needed - sources), 1)
     return told_by(sources, Further(count=count, of="items"))
 
@@ -80,12 +80,3 @@ def _with_more_items(progress: Progress, alone: Answer) -> Today:
     every = tuple(REACH * units for units in progress.every)
     larger = replace(progress, every=every, common=REACH * progress.common)
     return Today(progress=larger, error=alone.error, freedom=alone.freedom)
-
-
-def _outlook(answer: Answer, today: Today, bar: float) -> Outlook:
-    """The outlook for ratings of more units, to tell on which side of a bar the answer lies."""
-
-    def half_width(forecast: Forecast) -> float:
-        return answer.wide * forecast.half_width
-
-    return outlook(answer.value, today, half_width, bar=bar)

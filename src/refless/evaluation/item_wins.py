@@ -14,7 +14,7 @@ from refless.stats.group_sequential import Looks
 from refless.stats.intervals import VERDICTS
 from refless.stats.samples import Sample
 
-NONE = Estimate(value=math.nan, undefined="no item has ratings of both")
+NONE = Estimate(undefined="no item has ratings of both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,9 @@ def item_wins(
     second: FloatArray,
     unit: IntArray,
     *,
-    these: bool = False,
-    looks: bool = False,
-    planned: Looks | None = None,
+    these: bool,
+    looks: bool,
+    planned: Looks | None,
 ) -> ItemWins:
     """On how many items the second system is rated higher, as high, and lower.
 

@@ -109,19 +109,13 @@ def judge_shifts(
         labels: [n] what the outputs belong to, or ().
         rated: what estimates rest on, with the same columns of scores.
     """
-    return tuple(
-        _shift(name, scores[:, i], labels, rated)
-        for i, name in enumerate(rated.score_names)
-    )
-
-
-def _shift(
-    name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool
-) -> JudgeShift:
-    scores = rated.score(name)
-    of_rated = ScoreSample.of(scores, units_of(rated))
-    shift = shift_between(name, of_rated, ScoreSample.of(column, labels))
-    return replace(shift, leaks=leaks(scores, rated.human))
+    shifts = []
+    for i, name in enumerate(rated.score_names):
+        of_rated = rated.score(name)
+        known = ScoreSample.of(of_rated, units_of(rated))
+        shift = shift_between(name, known, ScoreSample.of(scores[:, i], labels))
+        shifts.append(replace(shift, leaks=leaks(of_rated, rated.human)))
+    return tuple(shifts)
 
 
 def shift_between(name: str, rated: ScoreSample, new: ScoreSample) -> JudgeShift:
@@ -166,9 +160,8 @@ def leaks(scores: FloatArray, human: FloatArray) -> bool:
     if len(scores) < FEWEST or np.ptp(scores) == 0:
         return False
     places = codes_of(human[rows])
-    rising = codes_of(scores)
-    falling = codes_of(-scores)
-    return np.array_equal(places, rising) or np.array_equal(places, falling)
+    either_way = (scores, -scores)
+    return any(np.array_equal(places, codes_of(column)) for column in either_way)
 
 
 def _median(values: FloatArray) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from refless.evaluation.raters import Raters, Votes
 from refless.evaluation.scales import are_ratings, ends_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import Answer, Estimate
+from refless.stats.answers import UNKNOWN, Answer, Estimate
 from refless.stats.contrast import contrast
 from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.samples import NOBODY, Sample
@@ -234,7 +234,7 @@ def mean_answer(
         raters: who rated the rows; single: [k] the value by each of their ratings.
     """
     if not len(values):
-        return Answer(value=math.nan, untold="nothing is rated")
+        return UNKNOWN
     shares = NOBODY
     severity = None
     if raters is not None and single is not None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from refless.stats.answers import Answer
 from refless.stats.assurance import USUAL, fewest_shown
 from refless.stats.forecast import Forecast, Prospect, Today
 
@@ -60,6 +61,15 @@ def outlook(
     if needed is None:
         return Outlook(chance=chance)
     return Outlook(needed=progress.done + needed, chance=chance)
+
+
+def outlook_of(answer: Answer, today: Today, bar: float = 0.0) -> Outlook:
+    """The outlook for ratings of more units, to tell on which side of a bar the answer lies."""
+
+    def half_width(forecast: Forecast) -> float:
+        return answer.wide * forecast.half_width
+
+    return outlook(answer.value, today, half_width, bar=bar)
 
 
 def outlook_anew(

@@ -84,11 +84,14 @@ def random_draw(
         return RandomDraw(n=n, n_rated=len(rated), differing=())
     drawn = np.arange(n) < len(rated)
     systems = _numbers(rated.systems, unrated.systems, n)
+    # what each row belongs to; blank ones stand alone
     together = [labels, (rated.sources, unrated.sources), (rated.items, unrated.items)]
     place = np.zeros(0, dtype=np.int64)
     if first_rows is not None and all(map(len, first_rows)):
         place = np.concatenate(first_rows)
-    levels = [_branches(mine, theirs) for mine, theirs in together if mine and theirs]
+    levels = [
+        numbered([*mine, *theirs], n) for mine, theirs in together if mine and theirs
+    ]
     rows = DrawnRows(
         drawn=drawn,
         strata=systems if by_system else np.zeros_like(systems),
@@ -118,11 +121,6 @@ def _numbers(mine: Sequence[str], theirs: Sequence[str], n: int) -> IntArray:
     if not (mine and theirs):
         return np.zeros(n, dtype=np.int64)
     return codes([*mine, *theirs])
-
-
-def _branches(mine: Sequence[str], theirs: Sequence[str]) -> IntArray:
-    """[n] number of what each row belongs to; blank ones stand alone."""
-    return numbered([*mine, *theirs], len(mine) + len(theirs))
 
 
 def _columns(rated: Texts, unrated: Texts) -> dict[str, FloatArray]:

@@ -87,7 +87,7 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
     cells = _cells(pool, design)
     n = len(np.unique(cells.text))
     k = len(cells.text) / n if n else math.nan
-    single = Estimate(value=math.nan, n=n, undefined="nobody says who rated")
+    single = Estimate(n=n, undefined="nobody says who rated")
     if pool.ratings.annotators:
         single = _estimate(cells, partial(_icc, cells), n)
     return RaterAgreement(
@@ -155,7 +155,7 @@ def _alpha(cells: _RatedCells, level: Level, mask: BoolArray) -> float:
 def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
     """A number of the ratings with its 95 % interval."""
     if not n:
-        return Estimate(value=math.nan, undefined="no text has two ratings")
+        return Estimate(undefined="no text has two ratings")
     with single_threaded_blas():
         value = number(np.ones(len(cells.text), dtype=np.bool_))
         if math.isnan(value):

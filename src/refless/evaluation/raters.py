@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,10 +48,6 @@ class Raters:
         at = places_of(rows, n)[self.text]
         kept = at >= 0
         return Raters(text=at[kept], rater=self.rater[kept], rating=self.rating[kept])
-
-    def placed(self, place: IntArray) -> Raters:
-        """The same with texts numbered by their place among others."""
-        return replace(self, text=place[self.text])
 
     @property
     def shares(self) -> Shares:

@@ -9,11 +9,16 @@ from refless.stats.intervals import VERDICTS, Interval
 SMALL_PART = 0.2  # of the highest rating: the highest of scores in smaller units
 
 
+def are_verdicts(values: FloatArray) -> bool:
+    """Whether all of some numbers are passes and fails, 1 and 0."""
+    return {*values.tolist()} <= {*VERDICTS}
+
+
 def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
     """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
     if scale is not None:
         return scale
-    if {*human.tolist()} <= {*VERDICTS}:
+    if are_verdicts(human):
         return VERDICTS
     return float(human.min()), float(human.max())
 
@@ -91,14 +96,14 @@ def bars_of(
     if not judged or of_people is None:
         return None
     values = {*votes.tolist()}
-    are_verdicts = values <= {*VERDICTS} and scale in {None, VERDICTS}
+    of_verdicts = values <= {*VERDICTS} and scale in {None, VERDICTS}
     if passing is None:
         alike = judged <= values
-        if are_verdicts:
+        if of_verdicts:
             alike = min(judged) >= 0 and max(judged) <= 1
         return (of_people, of_people) if alike else None
     judge_is_verdicts = judged <= {*VERDICTS}
-    on_a_scale = not are_verdicts and not judge_is_verdicts
+    on_a_scale = not of_verdicts and not judge_is_verdicts
     if on_a_scale and not are_ratings(human, scores, scale):
         return None
     middle = passing if 0 < passing <= 1 else 0.5

@@ -11,7 +11,13 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray, count_different, numbered
+from refless.registry.arrays import (
+    FloatArray,
+    IntArray,
+    count_different,
+    numbered,
+    rows_by_name,
+)
 from refless.stats.clusters import (
     Effect,
     GroupSums,
@@ -189,17 +195,14 @@ class MeanErrors:
         together = held_out.together(estimates, shares, self.outside.error(new))
         together = replace(together, estimates=0.0) if these else together
         ends = interval(held_out.values, together)
-        if estimates.n and self.errors.all_equal:
-            ends = UNDEFINED if new else self._of_equal(estimates)
-        mean = estimates.mean + together.shift
-        mean, low, high = np.clip((mean, *ends), *self.errors.ends).tolist()
-        return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
-
-    def _of_equal(self, estimates: GroupSums) -> Interval:
-        """The interval of a mean by equal ratings."""
         errors = self.errors
-        units = count_different(numbered(errors.sources, len(errors)))
-        return equal_interval(estimates.mean, estimates.n, units, errors.ends)
+        if estimates.n and errors.all_equal:
+            units = count_different(numbered(errors.sources, len(errors)))
+            ends = equal_interval(estimates.mean, estimates.n, units, errors.ends)
+            ends = UNDEFINED if new else ends
+        mean = estimates.mean + together.shift
+        mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
+        return Mean(mean=mean, mean_interval=(low, high), n=n, n_scored=estimates.n)
 
     def mean_of_sums(
         self,
@@ -264,16 +267,13 @@ def scored(
             these=these,
         )
 
-    systems = np.array(names, dtype=object)
-    rows_of = {
-        name: np.flatnonzero(systems == name) for name in sorted({*names} - {""})
-    }
+    rows_of = rows_by_name(names).items()
     reasons = Counter(filter(None, estimates.reasons))
     return Scored(
         outputs=outputs,
         estimates=estimates,
         overall=mean_of(np.arange(len(outputs))),
-        systems={name: mean_of(rows) for name, rows in rows_of.items()},
+        systems={name: mean_of(rows) for name, rows in rows_of},
         reasons=dict(sorted(reasons.items())),
         these=these,
     )

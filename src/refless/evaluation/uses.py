@@ -145,28 +145,25 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         bar = SMALL
         name = "judge's pass rate minus people's"
         estimate = Estimate.of(rate_gap(labels), len(labels))
-    if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
-        answer: Answered = "unknown"
-        if estimate and estimate.undefined == OTHER_UNITS and not labels.selected:
-            answer = "correct"
-        none = estimate or Estimate(value=math.nan, undefined=TOO_FEW)
-        return Use(purpose=purpose, answer=answer, measure=name, estimate=none, bar=bar)
-    if labels.selected:
-        chosen = replace(estimate, undefined=NOT_DRAWN)
-        return Use(
-            purpose=purpose, answer="unknown", measure=name, estimate=chosen, bar=bar
-        )
+    if estimate is None:
+        estimate = Estimate(undefined=TOO_FEW)
+    use = Use(
+        purpose=purpose, answer="unknown", measure=name, estimate=estimate, bar=bar
+    )
     low, high = estimate.interval
+    if math.isnan(low) or len(labels) < FEWEST:
+        is_correct = estimate.undefined == OTHER_UNITS and not labels.selected
+        return replace(use, answer="correct") if is_correct else use
+    if labels.selected:
+        return replace(use, estimate=replace(estimate, undefined=NOT_DRAWN))
     inside = -bar <= low and high <= bar
-    off = low > 0 or high < 0
-    answer = "unknown"
     if inside and _is_constant(labels):
-        estimate = replace(estimate, undefined="it says the same of every row")
+        constant = replace(estimate, undefined="it says the same of every row")
+        use = replace(use, estimate=constant)
     elif inside:
-        answer = "yes"
-    elif off:
-        answer = _with_labels(measures)
-    use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
+        use = replace(use, answer="yes")
+    elif low > 0 or high < 0:
+        use = replace(use, answer=_with_labels(measures))
     size = abs(estimate.value)
     return _forecast(use, labels, distance=max(bar - size, size))
 
@@ -200,9 +197,7 @@ def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
 
     No number is told if raters are known, as more labels by the same raters tell no more of others.
     """
-    if labels.raters is not None:
-        return use
-    if use.answer != "unknown":
+    if labels.raters is not None or use.answer != "unknown":
         return use
     low, high = use.estimate.interval
     value = use.estimate.value
@@ -257,11 +252,11 @@ def as_annotator(labels: Labels) -> Estimate:
     rows. It judges a text, and is weighed, as often as the text was rated.
     """
     if not labels.same_units:
-        return Estimate(value=math.nan, undefined=OTHER_UNITS)
+        return Estimate(undefined=OTHER_UNITS)
     parts = [part for part in labels.people if len(part[0]) >= FEWEST]
     if len(parts) < 2:
         why = f"no two annotators rated {FEWEST} texts that others rated too"
-        return Estimate(value=math.nan, undefined=why)
+        return Estimate(undefined=why)
     judge = labels.judge
     rows, means, ratings = map(np.concatenate, zip(*parts, strict=True))
     gains = np.abs(ratings - means) - np.abs(judge[rows] - means)

@@ -64,6 +64,15 @@ def codes(labels: Iterable[Any]) -> IntArray:
     return np.array([number[name] for name in names], dtype=np.int64)
 
 
+def rows_by_name(names: Iterable[str]) -> dict[str, IntArray]:
+    """The rows of each name, sorted by name; blank names have none."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        if name:
+            rows.setdefault(name, []).append(row)
+    return {name: np.array(rows[name]) for name in sorted(rows)}
+
+
 def numbers_of(labels: IntArray) -> IntArray:
     """[n] labels as numbers from 0, in the order in which they occur first."""
     _, first, number = np.unique(labels, return_index=True, return_inverse=True)

@@ -41,8 +41,8 @@ def difference_picture(
     *,
     state: str,
     unit: str,
-    bar: float = 0.0,
-    more: int = 0,
+    bar: float,
+    more: int,
 ) -> Figure:
     """The mean difference with its interval above, and the difference of each item below.
 

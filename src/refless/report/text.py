@@ -8,8 +8,6 @@ from typing import Any
 from refless.registry.sanitize import printable
 from refless.report.document import Document, Section, Table, plain
 
-WIDTH = 80
-
 
 def as_markdown(document: Document) -> str:
     """Sections with pipe tables."""
@@ -51,7 +49,7 @@ def _pipe_cell(cell: str) -> str:
     return cell.replace("|", "\\|").replace("\n", "<br>")
 
 
-def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> str:
+def as_text(document: Document, *, color: bool = False, width: int = 80) -> str:
     """Sections for a terminal of so many columns."""
     from rich.console import Console
 

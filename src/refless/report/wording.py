@@ -12,7 +12,7 @@ WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that 
 SEVERAL = "'refless judge' says whether raters agree, without a judge's scores."
 
 
-def decimals(values: Iterable[float], digits: int = 3) -> int:
+def decimals(values: Iterable[float], digits: int) -> int:
     """Digits after the point with which the largest of some numbers has so many in all.
 
     Numbers below 2, as shares, correlations and differences of these are, have them all after the

@@ -205,7 +205,7 @@ class Estimate:
         undefined: why there is no number, or no interval; "" if there are both.
     """
 
-    value: float
+    value: float = math.nan
     interval: Interval = UNDEFINED
     n: int = 0
     undefined: str = ""

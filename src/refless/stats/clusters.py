@@ -9,7 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray, codes_of, numbered
+from refless.registry.arrays import (
+    FloatArray,
+    IntArray,
+    codes_of,
+    numbered,
+    rows_by_name,
+)
 from refless.stats.intervals import LEVEL, student
 
 PRIOR_GROUPS = 2  # docs/estimating.md tells how these two were chosen
@@ -246,7 +252,7 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
     if not count:
         return Unseen(spread=0.0, groups=0)
     rows = np.flatnonzero(~np.isnan(afar)).tolist()
-    groups = _groups(afar[rows], [labels[i] for i in rows]) if rows else {}
+    groups = _groups(afar[rows], [labels[i] for i in rows])
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = max(len(means) - 1, 0)
     prior = PRIOR_SPREAD**2 * float(np.var(values))
@@ -257,15 +263,8 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
     """Values of each group of two rows or more, by name."""
-    by_name: dict[str, list[float]] = {}
-    for name, value in zip(labels, values.tolist() if labels else [], strict=True):
-        if name:
-            by_name.setdefault(name, []).append(value)
-    return {
-        name: np.array(by_name[name])
-        for name in sorted(by_name)
-        if len(by_name[name]) > 1
-    }
+    groups = rows_by_name(labels).items()
+    return {name: values[rows] for name, rows in groups if len(rows) > 1}
 
 
 def widened(freedom: float) -> float:

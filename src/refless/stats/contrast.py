@@ -148,18 +148,13 @@ class _Influences:
         return np.asarray(self.by_arm[:, :-EXTRA].sum(axis=0))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Plain:
-    """An answer by ratings alone, as if each unit was rated by raters of its own."""
-
-    answer: Answer
-    influences: _Influences
-
-
 def _plain_answer(
     sample: Sample, arms: Sequence[Arm], scale: Interval | None, value: float
-) -> _Plain | None:
-    """The value with its interval by ratings; None if nothing varies and no scale is known."""
+) -> tuple[Answer, FloatArray] | None:
+    """The value with its interval by ratings, and the influence [units] of each unit on it.
+
+    As if each unit was rated by raters of its own; None if nothing varies and no scale is known.
+    """
     ratings = np.unique(sample.rating[sample.rated])
     verdicts = _are_verdicts(ratings, scale)
     scale = VERDICTS if verdicts else scale
@@ -186,7 +181,7 @@ def _plain_answer(
         centre=value + influences.shift,
         bounds=_bounds(scale, arms),
     )
-    return _Plain(answer=answer, influences=influences)
+    return answer, influences.real
 
 
 def _are_verdicts(ratings: FloatArray, scale: Interval | None) -> bool:
@@ -370,20 +365,21 @@ def _of_equal(off: FloatArray, least: float) -> float:
 def _with_proxies(
     sample: Sample,
     arms: Sequence[Arm],
-    plain: _Plain,
+    plain: tuple[Answer, FloatArray],
     severity: Severity | None,
     rated: int,
     fewest: int,
 ) -> Powered:
     """The answer with estimates of all outputs, with items rated in part, and with raters."""
     crossed = strangers(sample, arms)
-    gain = by_estimates(sample, arms, plain.influences.real, fewest)
+    answer, influence = plain
+    gain = by_estimates(sample, arms, influence, fewest)
     pairs = by_pairs(sample, arms, 0.0)
-    alone = _with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
+    alone = _with_raters(_gained(answer, Gain(), pairs), crossed, severity)
     both = alone
     if gain.slope:
         pairs = by_pairs(sample, arms, gain.slope)
-        both = _with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
+        both = _with_raters(_gained(answer, gain, pairs), crossed, severity)
     return Powered(
         alone=alone,
         both=both,

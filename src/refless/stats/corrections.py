@@ -1,8 +1,16 @@
 """Corrections of p-values for the number of questions that were asked."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from refless.registry.arrays import FloatArray
+
+
+def corrected(p_values: Iterable[float]) -> list[float]:
+    """The p-values of several questions after Holm, in their order."""
+    numbers: list[float] = holm(np.array([*p_values])).tolist()
+    return numbers
 
 
 def holm(p_values: FloatArray) -> FloatArray:

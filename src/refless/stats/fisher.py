@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.corrections import holm
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, rows_by_name
+from refless.stats.corrections import corrected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,15 +28,6 @@ class Marks:
     def take(self, rows: IntArray | BoolArray) -> Marks:
         """Some rows, whatever wrote them."""
         return Marks(self.on[rows], self.groups[rows])
-
-    def by_name(self) -> dict[str, IntArray]:
-        """The rows of each name, sorted by name."""
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(self.names):
-            rows.setdefault(name, []).append(row)
-        return {
-            name: np.array(rows[name], dtype=np.int64) for name in sorted(rows) if name
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,14 +115,14 @@ def by_name(
     Each is compared with the reference rows of its own name if there are any, else with all.
     """
     result = {}
-    rows_of = reference.by_name()
-    for name, rows in mine.by_name().items():
+    rows_of = rows_by_name(reference.names)
+    for name, rows in rows_by_name(mine.names).items():
         against = reference.take(rows_of[name]) if name in rows_of else reference
         result[name] = marked(mine.take(rows), against, rng)
-    corrected = holm(np.array([entry.p for entry in result.values()])).tolist()
+    p_values = corrected(entry.p for entry in result.values())
     return {
         name: replace(entry, p=p)
-        for (name, entry), p in zip(result.items(), corrected, strict=True)
+        for (name, entry), p in zip(result.items(), p_values, strict=True)
     }
 
 

@@ -305,7 +305,7 @@ def _boundary(walk: _Walk, information: float, chance: float) -> float:
 
 
 def crossing_chances(
-    information: tuple[float, ...], boundaries: tuple[float, ...], drift: float = 0.0
+    information: tuple[float, ...], boundaries: tuple[float, ...], drift: float
 ) -> FloatArray:
     """[k] the chance that each look is the first above its boundary.
 

@@ -71,7 +71,7 @@ def correlated(
     """
     n = len(human)
     if not n:
-        return Estimate(value=math.nan, undefined=SAID["nothing is rated"])
+        return Estimate(undefined=SAID["nothing is rated"])
     columns = judge.reshape(n, -1).T
     coefficient = COEFFICIENTS[name]
     value = math.nan

@@ -89,7 +89,7 @@ def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
 def proportion(outcome: BoolArray, unit: IntArray) -> Estimate:
     """The share of rows with an outcome [n], and its 95 % interval; unit: [n] what was drawn."""
     if not len(outcome):
-        return Estimate(value=math.nan, undefined=SAID["nothing is rated"])
+        return Estimate(undefined=SAID["nothing is rated"])
     answer = mean_of(outcome.astype(np.float64), unit, scale=VERDICTS)
     return Estimate.of(answer, len(outcome))
 
@@ -111,11 +111,11 @@ def of_table(
     """
     n = len(cells)
     if not n:
-        return Estimate(value=math.nan, undefined="empty")
+        return Estimate(undefined="empty")
     shares = np.bincount(cells, minlength=4) / n
     value = float(measure(shares))
     if math.isnan(value):
-        return Estimate(value=math.nan, n=n, undefined="all verdicts are the same")
+        return Estimate(n=n, undefined="all verdicts are the same")
     if len(np.unique(unit)) < 2:
         return Estimate(value=value, n=n, undefined=SAID["one unit is rated"])
     slopes = _slope(measure, shares)[cells]

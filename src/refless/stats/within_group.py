@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import numpy as np
 
@@ -96,7 +95,7 @@ WITHIN: dict[str, Within] = {
 def positions(predicted: FloatArray, blocks: IntArray) -> FloatArray:
     """[n] place of each prediction among those of its block, from -1 to 1: one scale for all."""
     places = np.empty(len(predicted))
-    for rows in _rows(blocks):
+    for rows in rows_of(blocks):
         middles = 2 * ranks(predicted[rows]) - 1
         places[rows] = middles / len(rows) - 1
     return places
@@ -151,18 +150,13 @@ def _blocks(
     """Both columns of each block of so many rows and of more than one rating."""
     human = settled(human)
     predicted = settled(predicted)
-    order = np.argsort(blocks, kind="stable")
-    human = human[order]
-    predicted = predicted[order]
-    ends = np.diff(blocks[order]).nonzero()[0] + 1
-    for begin, end in pairwise([0, *ends.tolist(), len(order)]):
-        y = human[begin:end]
-        p = predicted[begin:end]
-        if len(y) >= least and not is_constant(y):
-            yield y, p
+    for rows in rows_of(blocks):
+        y = human[rows]
+        if len(rows) >= least and not is_constant(y):
+            yield y, predicted[rows]
 
 
-def _rows(blocks: IntArray) -> list[IntArray]:
+def rows_of(blocks: IntArray) -> list[IntArray]:
     """The rows of each block, by label."""
     order = np.argsort(blocks, kind="stable")
     if not len(order):

@@ -20,7 +20,7 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.confidence_sequence import always_interval
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.intervals import LEVEL, Interval, student
 
 if TYPE_CHECKING:
@@ -125,22 +125,20 @@ class Strengths:
         quantile = student(self.freedom, 1 - (1 - LEVEL) / size)
         rows = np.eye(size, len(self.covariances[0]))
         rows[:, :size] -= 1 / size
-        halves = [quantile * self.error(row) for row in rows]
-        ends = zip(self.values.tolist(), halves, strict=True)
-        return [(value - half, value + half) for value, half in ends]
+        return self._around(self.values, rows, quantile)
 
     def effect_intervals(self) -> list[Interval]:
         """The 95 % interval of each effect."""
-        quantile = student(self.freedom)
-        ends = []
-        for value, row in zip(
-            self.effects.tolist(),
-            np.eye(len(self.covariances[0]))[len(self.values) :],
-            strict=True,
-        ):
-            half = quantile * self.error(row)
-            ends.append((value - half, value + half))
-        return ends
+        rows = np.eye(len(self.covariances[0]))[len(self.values) :]
+        return self._around(self.effects, rows, student(self.freedom))
+
+    def _around(
+        self, values: FloatArray, rows: FloatArray, quantile: float
+    ) -> list[Interval]:
+        """Intervals of values, each so many standard errors of its row of weights wide."""
+        halves = [quantile * self.error(row) for row in rows]
+        ends = zip(values.tolist(), halves, strict=True)
+        return [(value - half, value + half) for value, half in ends]
 
     def pairs(self) -> dict[tuple[int, int], float]:
         """The p-value of each pair of systems, corrected by Holm's method for all pairs."""
@@ -154,8 +152,7 @@ class Strengths:
             if error:
                 p = 2 * float(stdtr(self.freedom, -abs(value) / error))
             p_values.append(p)
-        corrected = holm(np.array(p_values)).tolist()
-        return dict(zip(pairs, corrected, strict=True))
+        return dict(zip(pairs, corrected(p_values), strict=True))
 
 
 def strengths(votes: PairVotes) -> Strengths | None:

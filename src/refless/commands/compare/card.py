@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from refless.commands.compare.document import newer_second, of_apart, turned, why_not
+from refless.commands.compare.document import (
+    names_of,
+    newer_second,
+    of_apart,
+    turned,
+    why_not,
+)
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import Further, most_of
@@ -46,17 +52,15 @@ def card_of_two(
     (pair,) = map(newer_second, comparison.pairs)
     means = {one.name: one.mean.value for one in comparison.standings}
     further = further_of(pair, these=field.these)
-    names = labels([pair.first, pair.second], NAME)
-    first = names[pair.first]
-    second = names[pair.second]
+    first, second = names_of(pair)
     value = pair.difference.value
     state: State = "open"
     label = OPEN
-    if pair.shown and pair.method != "estimates":
+    if pair.decided:
         state = "yes" if value > 0 else "no"
         verdict = "Yes, {} is better" if value > 0 else "No, {} is worse"
         label = verdict.format(second)
-    if pair.shown and pair.method == "estimates":
+    elif pair.shown:
         state = "with"
         label = "By estimates alone"
     return Card(
@@ -70,7 +74,7 @@ def card_of_two(
         unfit=_unfit(pair),
         advice=_advice(pair, further),
         command=command if _takes_ratings(pair, further) else "",
-        figures=(_picture(pair, field, units, state),),
+        figures=(picture_of(pair, field, units, state),),
     )
 
 
@@ -79,7 +83,7 @@ def _answer(pair: Pair, units: RatingUnits, means: Mapping[str, float]) -> str:
     low, high = pair.difference.interval
     if low != low:
         return f"Not known: {why_not(pair)}."
-    name = labels([pair.first, pair.second], NAME)[pair.second]
+    _, name = names_of(pair)
     verb = "is expected to lead" if pair.method == "estimates" else "leads"
     size = units.size(pair.difference.value)
     if pair.shown:
@@ -103,10 +107,10 @@ def _pass_rates(first: float, second: float) -> list[str]:
 
 def _advice(pair: Pair, further: Further) -> str:
     better = turned(pair).second
-    if pair.shown and pair.method == "estimates":
-        return f"before you take {better}, rate some outputs that are drawn at random."
-    if pair.shown:
+    if pair.decided:
         return f"take {better}; 'refless gate' holds the next version to it."
+    if pair.shown:
+        return f"before you take {better}, rate some outputs that are drawn at random."
     if pair.look is not None:
         return _go_on(pair.look)
     if pair.difference.untold == "raters are apart":
@@ -128,9 +132,8 @@ def _go_on(look: PlannedLook) -> str:
 
 def _takes_ratings(pair: Pair, further: Further) -> bool:
     """Whether ratings of the items that are left come next."""
-    is_decided = pair.shown and pair.method != "estimates"
     ended = further.of == "plan" and further.count is None
-    return not (is_decided or ended or further.takes_new or _is_all_rated(pair))
+    return not (pair.decided or ended or further.takes_new or _is_all_rated(pair))
 
 
 def _is_all_rated(pair: Pair) -> bool:
@@ -140,11 +143,11 @@ def _is_all_rated(pair: Pair) -> bool:
 
 def _further(pair: Pair, further: Further) -> str:
     """The items that would show the difference, in a sentence."""
-    if pair.method == "estimates" and pair.shown and pair.rated:
+    if pair.decided or not pair.shown:
+        return further.said
+    if pair.rated:
         return "some, drawn at random: by those here only the estimates learn."
-    if pair.method == "estimates" and pair.shown:
-        return "some; no rating is behind this answer yet."
-    return further.said
+    return "some; no rating is behind this answer yet."
 
 
 def _unfit(pair: Pair) -> str:
@@ -159,8 +162,10 @@ def _unfit(pair: Pair) -> str:
     return OTHERS
 
 
-def _picture(pair: Pair, field: Field, units: RatingUnits, state: State) -> Figure:
-    """The difference with its interval, and item by item."""
+def picture_of(
+    pair: Pair, field: Field, units: RatingUnits, state: State, margin: float = 0.0
+) -> Figure:
+    """The difference with its interval, and item by item; beside a loss that is allowed."""
     factor = units.factor
     low, high = pair.difference.interval
     values = item_differences(field, pair.first, pair.second)
@@ -171,6 +176,7 @@ def _picture(pair: Pair, field: Field, units: RatingUnits, state: State) -> Figu
         [factor * value for value in values],
         state=state,
         unit=units.name,
+        bar=-factor * margin,
         more=pair.one_rated,
     )
 

@@ -17,7 +17,7 @@ from refless.evaluation.rating_distances import (
     shares_apart,
     shares_by_chance,
 )
-from refless.registry.arrays import BoolArray, codes
+from refless.registry.arrays import BoolArray, FloatArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -65,7 +65,7 @@ def compared_choices(
         choices=int(choices.votes[rows].sum()),
         groups=groups,
         looks=looks,
-        shares=tuple(shares) if len(rates) == 1 else (),
+        shares=tuple(shares.tolist()) if len(rates) == 1 else (),
         alike=_alike(pool),
         raters={name: n // 2 for name, n in counts_of(pool.ratings).items()},
         signature=signature,
@@ -84,7 +84,7 @@ def _alike(pool: RatedPool) -> tuple[float, float] | None:
 
 def _shares(
     pool: RatedPool, choices: Choices, second: str, rows: BoolArray
-) -> list[float]:
+) -> FloatArray:
     """Of each source the share of its choices that the second of two systems won, ties half.
 
     Args:
@@ -95,8 +95,7 @@ def _shares(
     share = np.where(of_second, choices.share, 1 - choices.share)[rows]
     votes = choices.votes[rows]
     group = codes(choices.groups[rows].tolist())
-    won = np.bincount(group, share * votes) / np.bincount(group, votes)
-    return [float(value) for value in won]
+    return np.bincount(group, share * votes) / np.bincount(group, votes)
 
 
 def _board(

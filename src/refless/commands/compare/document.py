@@ -84,6 +84,12 @@ def swapped(pair: Pair) -> Pair:
     )
 
 
+def names_of(pair: Pair) -> tuple[str, str]:
+    """The names of both systems, cut to fit."""
+    short = labels([pair.first, pair.second], NAME)
+    return short[pair.first], short[pair.second]
+
+
 def newer_second(pair: Pair) -> Pair:
     """The pair with the newer version second, as far as the names tell which that is."""
     return swapped(pair) if is_older(pair.second, pair.first) else pair
@@ -252,9 +258,8 @@ def _one_rating(pair: Pair) -> str:
     """The systems with one independent rating."""
     if pair.paired and pair.items == 1:
         return "both answered one item: rate more of their items"
-    names = labels([pair.first, pair.second], NAME)
-    both = zip((pair.first, pair.second), pair.independent, strict=True)
-    few = [names[name] for name, count in both if count == 1]
+    both = zip(names_of(pair), pair.independent, strict=True)
+    few = [name for name, count in both if count == 1]
     rating = "one independent rating"
     if len(few) > 1:
         rating += " each"
@@ -387,16 +392,13 @@ CALLED = {
 
 
 def _one_pair(pair: Pair, units: RatingUnits) -> Section:
-    names = labels([pair.first, pair.second], NAME)
-    first = names[pair.first]
-    second = names[pair.second]
+    first, second = names_of(pair)
     answers = {CALLED[pair.method]: pair.difference}
     if pair.method in {"ratings and estimates", "none"}:
         answers["Ratings alone"] = pair.powered.alone
     entries = []
     for name, answer in answers.items():
-        p = "-" if math.isnan(answer.p) else p_value(answer.p)
-        entries.append((line_of(name, answer, units.factor), (p,)))
+        entries.append((line_of(name, answer, units.factor), (p_value(answer.p),)))
     return charted(
         f"{second} minus {first}, in {units.name}",
         ("made of", "difference [95 %]", "p"),

@@ -1,6 +1,7 @@
 """The outputs that are compared, with ratings and estimates in the raters' units."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def field_of(
     raters = None if pool is None else Raters.of(pool)
     severity = None
     if pool is not None and raters is not None:
-        raters = raters.placed(outputs.place)
+        raters = replace(raters, text=outputs.place[raters.text])
         severities = (severity_in(pool), severity_in(inputs.pool))
         severity = max(severities, key=lambda severity: severity.freedom)
     probability = np.full(len(texts), np.nan)

@@ -132,14 +132,13 @@ def _unbiased(look: PlannedLook) -> str:
 
 def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
     """The number of pairs that need no further ratings, if there are any."""
-    ended = [pair for pair in pairs if pair.shown or _is_small(pair, margin)]
+    ended = [
+        pair
+        for pair in pairs
+        if pair.shown or (margin and ends_within(pair.difference, margin))
+    ]
     if not ended:
         return ()
     return (
         f"{counted(len(ended), 'pair')} out of {len(pairs)} need no further ratings.",
     )
-
-
-def _is_small(pair: Pair, margin: float) -> bool:
-    """True if a margin is given and the difference lies within it."""
-    return margin > 0 and ends_within(pair.difference, margin)

@@ -128,8 +128,7 @@ class CompareResult(Result):
     def better(self) -> str:
         """The one of two systems that ratings show to be better; "" if none is."""
         pair, *others = self.comparison.pairs
-        is_told = pair.shown and pair.method != "estimates" and not others
-        return turned(pair).second if is_told else ""
+        return turned(pair).second if pair.decided and not others else ""
 
     def claim(self, goal: str = "") -> Claim:
         """The claim of these ratings, for the goal that ends their study."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from refless.commands import function_of
-from refless.commands.calls import Call, check_asked, returning
+from refless.commands.asking import asking
+from refless.commands.calls import check_asked, returning
 from refless.commands.compare.certificate import VerifiedResult, verified
 from refless.commands.compare.choices import compared_choices
 from refless.commands.compare.inputs import (
@@ -19,7 +19,6 @@ from refless.commands.compare.ratings import compared_ratings
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins_result import WinsResult
-from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
     About,
@@ -50,6 +49,7 @@ from refless.data.choices import CHOICES, are_choices
 from refless.data.tables.runs import ScoredRuns
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.stats.group_sequential import LookPlan
 
 NAMES = {
     CompareResult: "compare",
@@ -134,9 +134,7 @@ def compare(
     _check_looks(looks, inputs)
     kind, plan = looks_of(looks, of, these_items=these_items)
     systems = systems_of(inputs.systems, outputs, names_in(system))
-    next_command = _choosing(
-        "compare" if len(systems) == 2 else "best", kind, plan.at if plan else ()
-    )
+    next_command = _choosing(systems, kind, plan)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
         _check_ratings(controls)
@@ -172,24 +170,21 @@ def compare(
         seed=seed,
         next_command=next_command,
     )
-    return replace(result, gate_command=_holding(result.better))
-
-
-def _holding(better: str) -> str:
-    """The line that holds the next version in the same files to the better one; "" if none is."""
+    better = result.better
     if not better:
-        return ""
-    changed = {"baseline": better, "looks": None, "margin": None}
-    values = {**this_call().values, **changed}
-    return Call("gate", parameters_of(function_of("gate")), values).said()
+        return result
+    holding = asking("gate", baseline=better, looks=None, margin=None)
+    return replace(result, gate_command=holding)
 
 
-def _choosing(goal: str, looks: str, at: Sequence[int]) -> str:
+def _choosing(systems: Sequence[str], kind: str, plan: LookPlan | None) -> str:
     """The line that chooses from the same files what to rate next, for looks as they are."""
-    values = {**this_call().values, "goal": goal, "looks": None}
-    if goal == "compare" and looks != "one":
-        values["looks"] = ",".join(map(str, at)) or looks
-    return Call("next", parameters_of(function_of("next")), values).said()
+    if len(systems) > 2:
+        return asking("next", goal="best", looks=None)
+    looks = None if kind == "one" else kind
+    if plan is not None:
+        looks = ",".join(map(str, plan.at))
+    return asking("next", goal="compare", looks=looks)
 
 
 compare_choices = returning(WinsResult, NAMES)(compare)

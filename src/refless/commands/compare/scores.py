@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands import function_of
-from refless.commands.calls import Call
+from refless.commands.asking import asking
 from refless.commands.compare.document import (
     MOST_PAIRS,
     NAME,
@@ -19,14 +18,13 @@ from refless.commands.compare.document import (
     value_of,
 )
 from refless.commands.compare.scores_card import ASK, State, card_of, state_of
-from refless.commands.declared import parameters_of
 from refless.commands.parameters import this_call
 from refless.commands.populations import Looks, question
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
 from refless.data.tables.runs import ScoredRuns
-from refless.evaluation.comparing import Comparison, Pair, compared_by
+from refless.evaluation.comparing import Comparison, compared_by
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
@@ -136,13 +134,15 @@ class ScoresResult(Result):
 
     def _differences(self, name: str) -> Section:
         """Every pair of systems by one metric."""
-        ranked = clearest_first({name: self.metrics[name]})
+        pairs = self.metrics[name].pairs
         entries = []
-        for _, pair in ranked[:MOST_PAIRS]:
+        for place in clearest_pairs(pairs)[:MOST_PAIRS]:
+            pair = pairs[place]
             better = pair if self.gated else turned(pair)
             title = f"{better.second} over {better.first}"
             line = line_of(title, better.difference)
-            entries.append((line, (_p(pair), state_of(pair, self.margin))))
+            cells = (p_value(pair.p_holm), state_of(pair, self.margin))
+            entries.append((line, cells))
         return charted(
             f"Differences by {name}",
             ("pair", "difference [95 %]", "p (Holm)", "state"),
@@ -152,7 +152,7 @@ class ScoresResult(Result):
             label=f"Differences by {name}",
             zero=True,
             numeric=(False, True, True, False),
-            lines=(*_margin_line(self.margin), *part_of(len(entries), len(ranked))),
+            lines=(*_margin_line(self.margin), *part_of(len(entries), len(pairs))),
             width=NAME + 8,
         )
 
@@ -170,22 +170,24 @@ class ScoresResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a metric and pair of systems."""
-        return [
-            {
-                "metric": name,
-                "first": pair.first,
-                "second": pair.second,
-                "difference": pair.difference.value,
-                "low": pair.difference.interval[0],
-                "high": pair.difference.interval[1],
-                "p": pair.difference.p,
-                "p_holm": pair.p_holm,
-                "state": state_of(pair, self.margin),
-                "items": pair.items,
-                "both_scored": pair.both_rated,
-            }
-            for name, pair in _all_pairs(self.metrics)
-        ]
+        rows = []
+        for name, comparison in self.metrics.items():
+            for pair in comparison.pairs:
+                row = {
+                    "metric": name,
+                    "first": pair.first,
+                    "second": pair.second,
+                    "difference": pair.difference.value,
+                    "low": pair.difference.interval[0],
+                    "high": pair.difference.interval[1],
+                    "p": pair.difference.p,
+                    "p_holm": pair.p_holm,
+                    "state": state_of(pair, self.margin),
+                    "items": pair.items,
+                    "both_scored": pair.both_rated,
+                }
+                rows.append(row)
+        return rows
 
 
 def compared_scores(
@@ -244,14 +246,13 @@ def _judging(runs: ScoredRuns) -> str:
         return ""
     given = this_call().values
     columns = {**(given["columns"] or {}), "rating": runs.ratings[0]}
-    values = {
-        **given,
-        "rated": given["outputs"],
-        "columns": columns,
-        "estimator": None,
-        "score_column": [*runs.outputs.score_names],
-    }
-    return Call("judge", parameters_of(function_of("judge")), values).said()
+    return asking(
+        "judge",
+        rated=given["outputs"],
+        columns=columns,
+        estimator=None,
+        score_column=[*runs.outputs.score_names],
+    )
 
 
 def _fields(
@@ -287,25 +288,7 @@ def _note_missing(outputs: Outputs, name: str, scores: FloatArray) -> None:
         note(f"{name}: {missing} of {counted(len({*keys}), 'output')} have no score")
 
 
-def _p(pair: Pair) -> str:
-    return "-" if math.isnan(pair.p_holm) else p_value(pair.p_holm)
-
-
 def _margin_line(margin: float) -> tuple[str, ...]:
     if not margin:
         return ()
     return (f"Alike: the whole interval is within {margin:g} of no difference.",)
-
-
-def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
-    """Each metric's pairs, from the smallest p-value on; of equal ones the largest difference."""
-    entries = _all_pairs(metrics)
-    return [entries[place] for place in clearest_pairs([pair for _, pair in entries])]
-
-
-def _all_pairs(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
-    """Each metric's pairs, with its name."""
-    pairs = []
-    for name, comparison in metrics.items():
-        pairs += [(name, pair) for pair in comparison.pairs]
-    return pairs

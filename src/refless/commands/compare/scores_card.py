@@ -8,10 +8,10 @@ from refless.commands.compare.card import card_of_several, card_of_two
 from refless.evaluation.comparing import Comparison, Pair
 from refless.evaluation.entries import Field
 from refless.evaluation.further import DECIDED
+from refless.evaluation.scales import are_verdicts
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure
 from refless.report.units import RatingUnits
-from refless.stats.intervals import VERDICTS
 
 State = Literal["different", "alike", "undecided"]
 ADVICE = "have some of these outputs rated: 'refless judge' then tells if people agree."
@@ -37,7 +37,7 @@ def card_of(
         command: the line that chooses what to have rated.
     """
     scores = field.human[field.human == field.human]
-    units = RatingUnits({*scores.tolist()} <= {*VERDICTS})
+    units = RatingUnits(are_verdicts(scores))
     (pair, *others) = comparison.pairs
     rests = (
         f"Rests on {counted(len(scores), 'score')} in '{name}', not people's ratings"

@@ -14,7 +14,7 @@ from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Answer
 from refless.stats.contrast import mean_of
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.intervals import VERDICTS, Interval
 
 LEVEL = 0.05
@@ -110,10 +110,10 @@ def wins(
                 shown=False,
             )
             pairs.append(pair)
-    corrected = holm(np.array([pair.by_item.p for pair in pairs])).tolist()
+    p_values = corrected(pair.by_item.p for pair in pairs)
     return tuple(
         replace(pair, p_holm=p, shown=p < LEVEL)
-        for pair, p in zip(pairs, corrected, strict=True)
+        for pair, p in zip(pairs, p_values, strict=True)
     )
 
 

@@ -1,12 +1,9 @@
 """The answer of `gate` as a card: its verdict, the difference beside what is allowed, what next."""
 
-from refless.commands.compare.card import OTHERS, item_differences
-from refless.commands.compare.result import CompareResult
+from refless.commands.compare.card import OTHERS
 from refless.evaluation.further import Further
-from refless.report.document import Card, Figure, State
-from refless.report.pictures import difference_picture
+from refless.report.document import Card, Figure
 from refless.report.result import STATES, GateRecord
-from refless.report.units import RatingUnits
 from refless.report.wording import labels, sentence
 
 NAME = 24  # letters of a system
@@ -53,25 +50,4 @@ def card_of(
         unfit=unfit[gate.verdict],
         advice=advice[gate.verdict],
         figures=figures,
-    )
-
-
-def picture_of(
-    compared: CompareResult, systems: tuple[str, str], margin: float, state: State
-) -> Figure:
-    """The difference of the ratings with its interval, and the margin that is allowed."""
-    units = RatingUnits(compared.percent)
-    factor = units.factor
-    (pair,) = compared.comparison.pairs
-    low, high = pair.difference.interval
-    values = item_differences(compared.compared, *systems)
-    return difference_picture(
-        systems,
-        factor * pair.difference.value,
-        (factor * low, factor * high),
-        [factor * value for value in values],
-        state=state,
-        unit=units.name,
-        bar=-factor * margin,
-        more=pair.one_rated,
     )

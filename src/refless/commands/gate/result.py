@@ -4,18 +4,20 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
+from refless.commands.compare.card import picture_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.scores_card import ASK
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.gate.as_if_same import DRAWS
-from refless.commands.gate.card import card_of, picture_of
+from refless.commands.gate.card import card_of
 from refless.commands.gate.measures import GateMeasure
 from refless.evaluation.further import NOTHING_MORE, Further, most_of
 from refless.report.document import Card, Document, folded
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import STATES, GateRecord, Result
+from refless.report.units import RatingUnits
 from refless.report.wording import percent, sentence
 from refless.stats.intervals import Interval
 
@@ -123,7 +125,10 @@ class GateResult(Result):
         figures = tuple(chain.from_iterable(card.figures for card in behind))
         if isinstance(compared, CompareResult):
             state = STATES[self.gate.verdict]
-            figures = (picture_of(compared, systems, self.margin, state),)
+            (pair,) = compared.comparison.pairs
+            units = RatingUnits(compared.percent)
+            picture = picture_of(pair, compared.compared, units, state, self.margin)
+            figures = (picture,)
         better = all(
             measure.answer.interval[0] > measure.bar + self.margin
             for measure in self.measures

@@ -31,7 +31,7 @@ from refless.evaluation.uses import (
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.answers import Answer, Estimate
 from refless.stats.contrast import contrast
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.intervals import VERDICTS, Interval
 from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import Confusion
@@ -222,7 +222,7 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
         return means
     means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
-        means[BOTH] = Estimate(value=math.nan, undefined=SHIFTED)
+        means[BOTH] = Estimate(undefined=SHIFTED)
     if usable and labels.same_units:
         n = int(scored.sum())
         means[SCORES] = Estimate(value=mean_score, n=n, undefined=UNCORRECTED)
@@ -265,8 +265,8 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
                 slices.append(
                     Slice(column=column, value=value, n=n, error=mean, gap=gap)
                 )
-    corrected = zip(slices, holm(np.array(p_values)).tolist(), strict=True)
-    slices = [replace(part, p_holm=p) for part, p in corrected]
+    with_p = zip(slices, corrected(p_values), strict=True)
+    slices = [replace(part, p_holm=p) for part, p in with_p]
     slices.sort(key=lambda part: (part.p_holm, part.column, part.value))
     return tuple(slices), tuple(few)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.calibration import with_probabilities
-from refless.commands.judge.columns import calibrated, decisions
+from refless.commands.judge.columns import columns_beside
 from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
 from refless.commands.judge.question import Question, with_scores
@@ -35,6 +35,7 @@ from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
+from refless.evaluation.scales import are_verdicts
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, places_of
@@ -93,7 +94,7 @@ def audits_of(
         passing = question.bar
         if passing is not None:
             judged = _beside_verdicts(question, labels, passing, judged)
-            columns |= _columns(question, labels, passing, judged)
+            columns |= columns_beside(question, labels, passing, judged)
         note(_upside_down(judged, question))
         audits.append(replace(judged, to_rate=remedy))
     return tuple(audits), columns, draw
@@ -111,20 +112,6 @@ def _beside_verdicts(
     return replace(judged, licence=licence, calibration=calibration)
 
 
-def _columns(
-    question: Question, labels: Labels, passing: float, judged: Audit
-) -> dict[str, list[Cell]]:
-    """By name, [n + m] cells of the rated rows and of the others."""
-    name = judged.name
-    columns = {}
-    if judged.licence is not None:
-        columns[f"{name} decides"] = decisions(question, name, judged.licence)
-    if judged.calibration is not None:
-        better = calibrated(question, labels, passing, judged.calibration)
-        columns[f"{name} calibrated"] = better
-    return columns
-
-
 def _upside_down(judged: Audit, question: Question) -> str:
     """The remedy if a judge seems to mean by high what people mean by low; "" if it does not."""
     name = judged.name
@@ -139,7 +126,7 @@ def _upside_down(judged: Audit, question: Question) -> str:
     ):
         if measure in judged.measures and judged.measures[measure].interval[1] < 0:
             return f"{name} {how}: {remedy}"
-    spearman = judged.measures.get("spearman", Estimate(value=math.nan))
+    spearman = judged.measures.get("spearman", Estimate())
     if name in question.lower or not means_errors(name) or spearman.interval[0] > 0:
         return ""
     return f"{name}: if lower is better, as the name says, {remedy}"
@@ -205,7 +192,7 @@ def _in_other_units(labels: Labels) -> str:
     remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
         remedy = f"for errors, add a column of the scores as they are from {low:g} to {high:g}"
-    if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
+    if are_verdicts(judge) or are_verdicts(human):
         passing = called("passing", Blank("X"))
         remedy = f"beside verdicts, {passing} is the least of the others that passes"
     return (
@@ -315,7 +302,7 @@ def _no_order(human: Predictions) -> Estimate:
     n = len({*human.system})
     verb = "is" if n == 1 else "are"
     systems = counted(n, "system") if n else "no systems"
-    return Estimate(value=math.nan, undefined=f"there {verb} {systems}")
+    return Estimate(undefined=f"there {verb} {systems}")
 
 
 def _people(

@@ -2,19 +2,29 @@
 
 import math
 
+from refless.commands.judge.audit import Audit
 from refless.commands.judge.calibration import Calibration, better, held_out_map
-from refless.commands.judge.licence import Licence
 from refless.commands.judge.question import Question
 from refless.evaluation.labels import Labels
 from refless.report.export import Cell
 
 
-def decisions(question: Question, name: str, licence: Licence) -> list[Cell]:
-    """[n + m] `pass`, `fail` or `person`, of the rated rows and of the others."""
-    return [*licence.thresholds.decisions(question.every(name)).tolist()]
+def columns_beside(
+    question: Question, labels: Labels, passing: float, judged: Audit
+) -> dict[str, list[Cell]]:
+    """By name, [n + m] cells of the rated rows and of the others: `pass`, `fail` or `person`."""
+    name = judged.name
+    columns = {}
+    if judged.licence is not None:
+        decisions = judged.licence.thresholds.decisions(question.every(name))
+        columns[f"{name} decides"] = decisions.tolist()
+    if judged.calibration is not None:
+        better = _calibrated(question, labels, passing, judged.calibration)
+        columns[f"{name} calibrated"] = better
+    return columns
 
 
-def calibrated(
+def _calibrated(
     question: Question, labels: Labels, passing: float, calibration: Calibration
 ) -> list[Cell]:
     """[n + m] better probabilities of the rated rows, learned without them, and of the others.

@@ -1,6 +1,5 @@
 """The parts of a judge's report: its uses, its numbers, and where it is wrong."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 from refless.commands.judge.audit import RATINGS, Audit, Slice
@@ -29,7 +28,7 @@ ANSWERS = {
     "unknown": "cannot be told yet",
     f"{FILTER} yes": "only with a limit on errors",
 }
-NOTHING = Estimate(value=math.nan)
+NOTHING = Estimate()
 NAME = 30  # columns of a terminal
 NAMED = 20  # slices that are named
 LINE = (

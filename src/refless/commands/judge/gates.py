@@ -72,7 +72,7 @@ def _missing(name: str) -> Estimate:
     reason = "it is not measured here"
     if NUMBERS[name].asks == "verdicts":
         reason = f"{reason}; verdicts need {called('passing')}"
-    return Estimate(value=math.nan, undefined=reason)
+    return Estimate(undefined=reason)
 
 
 def _size_of(estimate: Estimate) -> Estimate:

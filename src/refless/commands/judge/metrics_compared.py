@@ -15,7 +15,11 @@ from refless.commands.judge.pairs import (
     pairwise_accuracy,
     tie_threshold,
 )
-from refless.commands.judge.systems import ranked_by, system_table
+from refless.commands.judge.systems import (
+    drawn_correlations,
+    ranked_by,
+    system_means,
+)
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.jackknife import PERFECT
@@ -24,7 +28,7 @@ from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
-from refless.stats.corrections import holm
+from refless.stats.corrections import corrected
 from refless.stats.correlation import spearman
 from refless.stats.intervals import (
     UNDEFINED,
@@ -192,7 +196,7 @@ def _segments(
         judge = column[rows]
         units = None if clusters is None else clusters[rows]
         groups = None if items is None else items[rows]
-        row_raters = None if raters is None else raters.among(rows, len(human))
+        row_raters = raters and raters.among(rows, len(human))
         estimates = {
             measure: rated_coefficient(measure, people, judge, units, row_raters)
             for measure in ("spearman", "pearson")
@@ -211,18 +215,18 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     if n < FEWEST_SYSTEMS:
         few = f"{n} systems are too few to correlate"
         return Level(name="system", undefined=few)
-    table = system_table(human, scores, how.seed, how.resamples)
+    means, columns = system_means(human, scores, how.seed, how.resamples)
     units = len({*(human.group or human.id)})
     metrics = {}
-    for name, column in table.columns.items():
+    for name, column in columns.items():
         scored = ~np.isnan(column[0])
         n_scored = int(scored.sum())
-        people = table.human[0, scored]
+        people = means[0, scored]
         judge = column[0, scored]
-        estimates = {"accuracy": ranked_by(table.human, column, len(human), units)}
+        estimates = {"accuracy": ranked_by(means, column, len(human), units)}
         for measure in ("spearman", "pearson"):
             value = COEFFICIENTS[measure].value(people, judge)
-            drawn = percentile_interval(table.drawn(name, measure))
+            drawn = percentile_interval(drawn_correlations(means, column, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
         few = "it scored too few systems" if n_scored < FEWEST_SYSTEMS else ""
         metrics[name] = Agreeing(
@@ -267,7 +271,7 @@ def _described(
     clusters: IntArray | None,
 ) -> Agreeing:
     """The agreement with people of a metric's scores; of pairs within groups, if there are any."""
-    accuracy = Estimate(value=math.nan)
+    accuracy = Estimate()
     threshold = best = chance = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
         accuracy = _pairs_right(human, column, groups, clusters)
@@ -356,10 +360,10 @@ def _comparisons(
         _compared(human, columns, names, how, clusters)
         for names in combinations(ranked, 2)
     ]
-    corrected = holm(np.array([pair.permutation_p for pair in pairs])).tolist()
+    p_values = corrected(pair.permutation_p for pair in pairs)
     return tuple(
         replace(pair, permutation_p_holm=p, better=p < LEVEL and pair.difference > 0)
-        for pair, p in zip(pairs, corrected, strict=True)
+        for pair, p in zip(pairs, p_values, strict=True)
     )
 
 

@@ -48,21 +48,17 @@ class Number:
     def estimate(self, labels: Labels, seed: int) -> Estimate | None:
         """Its value; undefined if it asks for the raters' units and scores have others."""
         if self.asks == "units" and not (labels.same_units and len(labels)):
-            return Estimate(value=math.nan, undefined=OTHER_UNITS, n=len(labels))
+            return Estimate(undefined=OTHER_UNITS, n=len(labels))
         return self.computed(labels, seed)
 
 
 def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """Agreement and errors by name; verdicts only where something passes or fails."""
-    on_scale = labels.passing is None or len({*labels.human.tolist()}) > 2
-    defined = {
-        "verdicts": labels.passing is not None,
-        "units": on_scale,
-        "ranks": on_scale,
-    }
+    has_verdicts = labels.passing is not None
+    on_scale = not has_verdicts or len({*labels.human.tolist()}) > 2
     estimates = {}
     for name, number in NUMBERS.items():
-        if defined[number.asks]:
+        if has_verdicts if number.asks == "verdicts" else on_scale:
             estimate = number.estimate(labels, seed)
             if estimate is not None:
                 estimates[name] = estimate

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray, codes_of
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import settled
+from refless.stats.within_group import rows_of
 
 
 def accuracy_influence(
@@ -22,10 +23,7 @@ def accuracy_influence(
     """
     influences = np.zeros(len(human))
     labels = np.zeros(len(human), dtype=np.int64) if groups is None else groups
-    codes = codes_of(labels)
-    order = np.argsort(codes, kind="stable")
-    ends = np.flatnonzero(np.diff(codes[order])) + 1
-    parts = [rows for rows in np.split(order, ends) if len(rows) > 1]
+    parts = [rows for rows in rows_of(labels) if len(rows) > 1]
     right = [
         _right_pairs(settled(human)[rows], settled(predicted)[rows]) for rows in parts
     ]

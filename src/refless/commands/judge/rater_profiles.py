@@ -14,8 +14,8 @@ from refless.evaluation.annotators import columns_of
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import mean_of
-from refless.stats.intervals import VERDICTS
 from refless.stats.left_out import correlated
+from refless.stats.verdicts import proportion
 
 FAR = 0.5  # of the scale: ratings of one text that lie so far apart dispute it
 FEWEST_APART = 6  # texts: that one of two is higher on all of them, luck gives in 3 %
@@ -109,17 +109,15 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     sizes = np.array([len(values) for values in ratings])
     several = np.flatnonzero(sizes > 1)
     if not least or not len(several):
-        return Disputes(least=math.nan, share=Estimate(value=math.nan), texts=())
+        return Disputes(least=math.nan, share=Estimate(), texts=())
     ranges = _ranges(ratings)
     spread = np.array([float(values.var()) for values in ratings])
     disputed = ranges[several] >= least
-    unit = design.unit[several]
-    answer = mean_of(disputed.astype(np.float64), unit, scale=VERDICTS)
     rows = several[disputed]
     farthest = rows[np.lexsort((-spread[rows], -ranges[rows]))].tolist()
     return Disputes(
         least=least,
-        share=Estimate.of(answer, len(several)),
+        share=proportion(disputed, design.unit[several]),
         texts=tuple(_disputed(pool, row, ratings[row]) for row in farthest),
     )
 

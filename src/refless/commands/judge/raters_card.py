@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from refless.commands.validate.verdict import YES_OR_NO
 from refless.data.records import Ratings
 from refless.evaluation.further import if_steady
 from refless.evaluation.rater_agreement import RELIABLE, TENTATIVE, RaterAgreement
@@ -35,11 +36,6 @@ OF_LUCK: dict[State, str] = {
     "no": "Not shown to be better than luck",
     "open": "Not known yet",
 }
-LABELS: dict[State, str] = {
-    "yes": "Yes",
-    "no": "No",
-    "open": "Cannot be told yet",
-}
 UNFIT: dict[State, str] = {
     "yes": "a claim that they are right: people may err together.",
     "no": "trust in single ratings.",
@@ -70,7 +66,7 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
         topic="your raters",
         question="Do the people who rate agree?",
         state=state,
-        label=LABELS[state],
+        label=YES_OR_NO[state],
         answer=_answer(alpha, state, bars),
         rests=f"{_rests(agreement)} {apart}".rstrip(),
         further=AGAIN if state == "no" else further,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.evaluation.scales import are_verdicts
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import contrast
@@ -103,7 +104,7 @@ def drift_of(
     before = before[both]
     clusters = clusters[both]
     if not len(now):
-        none = Estimate(value=math.nan, undefined="no text is scored in both files")
+        none = Estimate(undefined="no text is scored in both files")
         return ScoreChange(n=0, change=none, flips=none)
     changed = now != before
     if passing is not None:
@@ -112,7 +113,7 @@ def drift_of(
     scale: Interval | None = None
     if scores.min() < scores.max():
         scale = (float(scores.min()), float(scores.max()))
-    if passing is not None and {*scores.tolist()} <= {*VERDICTS}:
+    if passing is not None and are_verdicts(scores):
         scale = VERDICTS  # also if all pass
     return ScoreChange(
         n=len(now),

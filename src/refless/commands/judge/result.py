@@ -187,7 +187,8 @@ class JudgeResult(Result):
             notes += allowed(len(self.scores), "metric")
         notes.append(self.design)
         for audit in self.audits:
-            notes += [f"Not claimed: {_lowered(line)}" for line in audit.refusals]
+            for line in audit.refusals:
+                notes.append(f"Not claimed: {line[:1].lower()}{line[1:]}")
         return [*dict.fromkeys(notes)]
 
     def _uses(self) -> tuple[Section, ...]:
@@ -293,11 +294,6 @@ class JudgeResult(Result):
                 row[name] = cell
         n = len(self.pool)
         return [*(rows[place] for place in self.listed.tolist()), *rows[n:]]
-
-
-def _lowered(line: str) -> str:
-    """The line with a small letter first."""
-    return line[:1].lower() + line[1:]
 
 
 def _details(audit: Audit) -> tuple[Section, ...]:

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from refless.commands import function_of
-from refless.commands.calls import TO_RATE, Call, check_asked, returning, writing
-from refless.commands.declared import parameters_of
+from refless.commands.asking import asking
+from refless.commands.calls import TO_RATE, check_asked, returning, writing
 from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
@@ -283,26 +282,31 @@ def _commands(
     ratings of versions are wanted first, lines read these too, or else ask again.
     """
     given = this_call().values
-    rated = [*words_of(given["rated"]), *_files_to_rate(len(wanted))]
-    later = {**given, "rated": rated} if wanted else given
+    later = given["rated"]
+    if wanted:
+        later = [*words_of(given["rated"]), *_files_to_rate(len(wanted))]
     licences = {audit.name: audit.licence for audit in audits if audit.licence}
     columns = given["columns"] or {}
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
     lines = {}
     if wanted:
-        lines = {audit.name: _line("judge", later) for audit in audits}
+        lines = {audit.name: asking("judge", rated=later) for audit in audits}
     for name, licence in licences.items():
         point = licence.within_reach
         if licence.undefined:
-            asked = {**given, "at_most_wrong": point and point.at_most_wrong}
             if not wanted:
-                lines[name] = _line("judge", asked) if point else ""
+                within = point and point.at_most_wrong
+                line = asking("judge", at_most_wrong=within)
+                lines[name] = line if point else ""
             continue
-        values = {**given, "outputs": "OUTPUTS", "licence": LICENCE}
-        values["columns"] = routed
-        values["rated"] = given["rated"] if licence.inputs.estimator else None
-        values["score_column"] = name if len(licences) > 1 else None
-        lines[name] = _line("route", values)
+        lines[name] = asking(
+            "route",
+            outputs="OUTPUTS",
+            licence=LICENCE,
+            columns=routed,
+            rated=given["rated"] if licence.inputs.estimator else None,
+            score_column=name if len(licences) > 1 else None,
+        )
     agree = [audit for audit in audits if audit.alone.answer == "yes"]
     if licences:
         return lines
@@ -310,26 +314,28 @@ def _commands(
         if given["lower_is_better"]:
             continue
         passing = Blank("X") if audit.passing is None else given["passing"]
-        values = {**later, "passing": passing, "at_most_wrong": 0.1}
-        values["score_column"] = audit.name
-        lines[audit.name] = _line("judge", values)
+        lines[audit.name] = asking(
+            "judge",
+            rated=later,
+            passing=passing,
+            at_most_wrong=0.1,
+            score_column=audit.name,
+        )
     asks_again = wanted and audits[0].alone.answer != "no"
     several = len({*read.pool.systems}) > 1
     if len(judged) == 1 and several and not agree and not asks_again:
-        values = {**given, "outputs": given["rated"], "rated": None}
-        lines[audits[0].name] = _line("compare", values)
+        line = asking("compare", outputs=given["rated"], rated=None)
+        lines[audits[0].name] = line
     return lines
 
 
 def _drawing(wanted: Mapping[str, int]) -> str:
     """The lines that draw what is wanted of each system; "" if nothing is."""
-    given = this_call().values
-    drawn = {**given, "outputs": given["rated"], "rated": None, "goal": "mean"}
+    rows = this_call().values["rated"]
+    files = _files_to_rate(len(wanted))
     lines = []
-    for file, (name, n) in zip(
-        _files_to_rate(len(wanted)), wanted.items(), strict=True
-    ):
-        line = _line("next", {**drawn, "system": name, "n": n})
+    for file, (name, n) in zip(files, wanted.items(), strict=True):
+        line = asking("next", outputs=rows, rated=None, goal="mean", system=name, n=n)
         lines.append(writing(line, file))
     return "\n".join(lines)
 
@@ -340,11 +346,6 @@ def _files_to_rate(count: int) -> list[str]:
         return [TO_RATE]
     stem, end = TO_RATE.rsplit(".", 1)
     return [f"{stem}-{k}.{end}" for k in range(1, count + 1)]
-
-
-def _line(command: str, values: Mapping[str, Any]) -> str:
-    """A command's line with what this one was given, as far as it takes that."""
-    return Call(command, parameters_of(function_of(command)), values).said()
 
 
 def _scored(

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,45 +10,20 @@ from refless.metrics.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
-from refless.stats.intervals import UNDEFINED, percentile_interval, student
+from refless.stats.intervals import percentile_interval, student
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
 LEVEL = 0.05  # a p-value below this shows that two orders are opposite
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class SystemTable:
-    """Scores of systems, and the same in resamples of their segments.
-
-    Attributes:
-        human: [1 + b, s] mean ratings of all segments, then of each resample; systems are sorted
-            by name.
-        columns: [1 + b, s] the same of each metric's scores, NaN where it has none.
-    """
-
-    human: FloatArray
-    columns: dict[str, FloatArray]
-
-    def drawn(self, metric: str, measure: str) -> FloatArray:
-        """[b] the correlation over systems in each resample; NaN if a system is missing."""
-        column = self.columns[metric]
-        scored = ~np.isnan(column[0])
-        human = self.human[1:, scored]
-        judge = column[1:, scored]
-        complete = ~np.isnan(human + judge).any(axis=1)
-        values = np.full(len(human), math.nan)
-        for i in np.flatnonzero(complete):
-            values[i] = MEASURES[measure].value(human[i], judge[i])
-        return values
-
-
-def system_table(
+def system_means(
     human: Predictions, scores: Mapping[str, Scores], seed: int, resamples: int
-) -> SystemTable:
-    """The mean ratings and scores of systems, with resamples of segments.
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """[1 + b, s] the mean ratings of systems, and by metric the same of its scores.
 
-    Segments of one group are drawn together, in all systems alike.
+    First those of all segments, then of each resample. Segments of one group are drawn together, in
+    all systems alike; systems are sorted by name, and NaN is one without a score.
     """
     system = codes(human.system)
     clusters = codes(human.group) if human.group else None
@@ -61,8 +35,25 @@ def system_table(
     columns = {
         name: _of_systems(metric, system, weights) for name, metric in scores.items()
     }
-    ratings = _of_systems(averaged(human.human), system, weights)
-    return SystemTable(human=ratings, columns=columns)
+    return _of_systems(averaged(human.human), system, weights), columns
+
+
+def drawn_correlations(
+    human: FloatArray, judge: FloatArray, measure: str
+) -> FloatArray:
+    """[b] the correlation over systems in each resample; NaN if a system is missing.
+
+    Args:
+        human, judge: [1 + b, s] as of `system_means`.
+    """
+    scored = ~np.isnan(judge[0])
+    human = human[1:, scored]
+    judge = judge[1:, scored]
+    complete = ~np.isnan(human + judge).any(axis=1)
+    values = np.full(len(human), math.nan)
+    for i in np.flatnonzero(complete):
+        values[i] = MEASURES[measure].value(human[i], judge[i])
+    return values
 
 
 def _of_systems(
@@ -120,9 +111,7 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estim
 
     shares = pairs_in_order(human, judge)
     if math.isnan(shares[0]) or len(shares) < 2:
-        return Estimate(
-            value=math.nan, interval=UNDEFINED, undefined="a system has no score"
-        )
+        return Estimate(undefined="a system has no score")
     value = float(shares[0])
     tail = float(ndtr(-student(max(units - 1, 1))))
     low = percentile_interval(shares[1:], 1 - 2 * tail)[0]

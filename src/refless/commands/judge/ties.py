@@ -10,12 +10,12 @@ from refless.commands.judge.numbers import measured
 from refless.commands.judge.question import Question
 from refless.commands.judge.rater_profiles import always_higher
 from refless.commands.warnings import note
+from refless.evaluation.scales import are_verdicts
 from refless.evaluation.uses import FILTER, Use, may_filter
 from refless.metrics.protocol import Scores
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Card
-from refless.stats.intervals import VERDICTS
 
 MOST = 0.51  # share of raters, which a tie does not reach
 
@@ -64,8 +64,8 @@ def tie_rules(
 ) -> dict[str, TieRule]:
     """By judge, its answer by both rules; {} if no text is split or the user gave a rule."""
     split = int((question.ratings == 0.5).sum())
-    single = {*question.read.pool.ratings.values.tolist()}
-    if not split or question.passing is not None or not single <= {*VERDICTS}:
+    single = question.read.pool.ratings.values
+    if not split or question.passing is not None or not are_verdicts(single):
         return {}
     texts = counted(split, "text")
     other = called("passing", MOST)

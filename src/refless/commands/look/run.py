@@ -59,12 +59,14 @@ def look(
     Args:
         outputs: Files of outputs, some of them with ratings.
     """
-    # each loads a command, which help does not need
+    # these load commands, which help does not need
+    from refless.commands.look.answers import (
+        do_estimates_help,
+        do_raters_agree,
+        may_judges_decide,
+        which_is_better,
+    )
     from refless.commands.look.columns import which_is_which
-    from refless.commands.look.estimates import do_estimates_help
-    from refless.commands.look.judges import may_judges_decide
-    from refless.commands.look.raters import do_raters_agree
-    from refless.commands.look.versions import which_is_better
 
     options: dict[str, Any] = {
         "columns": columns,
