@@ -121,7 +121,7 @@ def read_csv(text: str) -> list[dict[str, str]]:
 
 
 def read_jsonl(text: str | bytes) -> list[Any]:
-    """What each line holds as JSON."""
+    """The rows of a file of JSON lines."""
     return [*map(json.loads, text.splitlines())]
 
 
