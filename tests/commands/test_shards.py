@@ -111,7 +111,7 @@ def in_one(model: Path, rows: Rows) -> ScoreResult:
 
 
 @pytest.mark.parametrize(
-    "ending", [".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz", ".parquet.gz"]
+    "ending", [".jsonl", ".csv", ".parquet", ".jsonl.gz", ".parquet.gz"]
 )
 def test_as_one_file(model: Path, tmp_path: Path, ending: str) -> None:
     """Rows, means of systems with intervals, reasons, copies: those of one run."""
