@@ -36,6 +36,11 @@ SHOWN = frozenset(  # questions whose text is brief unless all is asked for
 )
 
 
+def one_line(shown: object) -> str:
+    """The text of an object, such as a result, on one line."""
+    return " ".join(str(shown).split())
+
+
 @dataclass(frozen=True)
 class Ran:
     """The exit status and the output of a command line."""
@@ -52,16 +57,16 @@ class Ran:
     @property
     def line(self) -> str:
         """Standard output on one line."""
-        return " ".join(self.out.split())
+        return one_line(self.out)
 
     @property
     def notes(self) -> str:
         """Standard error on one line."""
-        return " ".join(self.err.split())
+        return one_line(self.err)
 
     def ended(self, code: int, said: str) -> bool:
-        """Whether it ended with this status, and said so on standard error."""
-        return self.code == code and said in self.err
+        """Whether it ended with this status, and said so on standard error, lines aside."""
+        return self.code == code and (said in self.err or said in self.notes)
 
     def refuses(self, said: str) -> bool:
         """Whether it ended as wrong usage or input do, and said why."""

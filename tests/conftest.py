@@ -67,7 +67,8 @@ def few_studies(monkeypatch: pytest.MonkeyPatch) -> None:
         return share_reached(goal, ratings, seed, 40)
 
     monkeypatch.setattr(planning, "share_reached", by_few)
-    monkeypatch.setattr(plan, "ratings_for", once(planning.ratings_for))
+    for name in ("ratings_for", "reach_of"):
+        monkeypatch.setattr(plan, name, once(getattr(planning, name)))
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -112,6 +113,16 @@ def csv_of(rows: Rows, **settings: Any) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return [*csv.DictReader(io.StringIO(text, newline=""))]
+
+
+def read_jsonl(text: str | bytes) -> list[Any]:
+    """The rows of a file of JSON lines."""
+    return [*map(json.loads, text.splitlines())]
 
 
 def write(folder: Path, name: str, content: str | bytes) -> str:

@@ -1,7 +1,5 @@
 """refless list: what there is, with every parameter."""
 
-import csv
-import io
 import re
 import subprocess
 import sys
@@ -17,6 +15,7 @@ from refless.extensions.connect.datasets import DATASETS
 from refless.metrics.kernels import KERNELS
 from refless.metrics.protocol import METRICS
 from refless.registry.signature import Signature
+from rows import read_csv
 from schemas import fits
 
 KINDS = {
@@ -58,7 +57,7 @@ def test_text_and_rows(name: str) -> None:
         assert f"\n{row['name']}\n" in f"\n{out}"
         for one in row["parameters"]:
             assert f"\n{one['name']} " in out
-    table = list(csv.DictReader(io.StringIO(run("list", name, "--format", "csv").out)))
+    table = read_csv(run("list", name, "--format", "csv").out)
     assert len(table) == sum(len(row["parameters"]) for row in listed)
     assert {"name", "parameter", "takes", "default", "range", "help"} == set(table[0])
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.optimize import minimize
 
+from command_line import one_line
 from refless import compare, compare_choices
 from refless.commands.compare.board import board, votes_of
 from refless.commands.compare.bradley_terry import (
@@ -69,7 +70,7 @@ def test_three_systems_by_hand() -> None:
     assert result.values == pytest.approx([math.log(3), 0, -math.log(3)])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     systems=st.integers(2, 6),
@@ -271,7 +272,7 @@ def arena(votes: int = 30, voters: int = 0) -> list[dict[str, Any]]:
 def test_compare_says_who_leads() -> None:
     """The first line names the leader; rows have ranks, and JSON the same board."""
     result = compare_choices(arena())
-    words = " ".join(str(result).split())
+    words = one_line(result)
     assert words.startswith("strong wins most, and is preferred to every other")
     assert "Board" in words
     rows = result.to_dict()["board"]["rows"]
@@ -297,7 +298,7 @@ def test_tied_for_first() -> None:
     rows = [
         row for row in arena(10) if "strong" not in (row["model_a"], row["model_b"])
     ]
-    words = " ".join(str(compare_choices(rows)).split())
+    words = one_line(compare_choices(rows))
     assert words.startswith("middle wins most, but poor may be as good.")
 
 
@@ -310,9 +311,7 @@ def test_voters_are_clusters_from_four_on() -> None:
     assert many is not None
     assert (few.voters, few.clusters) == (3, ("source",))
     assert (many.voters, many.clusters) == (0, ("source", "voter"))
-    assert "This is how 3 voters rate" in " ".join(
-        str(compare_choices(arena(30, voters=3))).split()
-    )
+    assert "This is how 3 voters rate" in one_line(compare_choices(arena(30, voters=3)))
     votes = votes_of(pools[1], choices_in(pools[1]), names)
     assert votes.table().sum() == 180
 

@@ -164,7 +164,7 @@ def test_judge_shows_and_writes_probabilities(tmp_path: Path) -> None:
     ran = run_well("judge", path, "--score-column", "p", "--resamples", "40", "-o", out)
     assert too_wide(ran.out) == []
     assert "Are its probabilities right?" in ran.out
-    assert "scores pass from 0.5 on; --pass X" in " ".join(ran.err.split())
+    assert "scores pass from 0.5 on; --pass X" in ran.notes
     with out.open() as lines:
         written = [*csv.DictReader(lines)]
     assert len(written) == 300

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
+from command_line import one_line
 from refless.commands.next.active_learning import Choice, Step
 from refless.commands.next.card import card_of as what_to_rate
 from refless.evaluation.further import DECIDED, UNKNOWN, if_steady, if_steady_said
@@ -126,7 +127,7 @@ def test_answer_and_picture(name: str) -> None:
         assert "<svg" in str(card.figures[0].svg)
         assert card.figures[0].caption.endswith(".")
         assert card.unfit.endswith(".")
-        assert f"Not for: {card.unfit}" in " ".join(result.as_text(width=999).split())
+        assert f"Not for: {card.unfit}" in one_line(result.as_text(width=999))
     fragment = result._repr_html_()
     card, folds = fragment.split("</article>", 1)
     assert "<table" not in re.sub(r"<details>.*?</details>", "", card, flags=re.DOTALL)
@@ -189,7 +190,7 @@ def test_shares_of_choices_by_hand() -> None:
     any_look = refless.compare_choices([*choices()[:30], *tied], looks="any")
     answer = any_look.card().answer
     assert answer.startswith("new wins 65 %, ties 12 %, loses 24 %: 71 % with ties")
-    assert "The answer holds however often you look" in " ".join(str(any_look).split())
+    assert "The answer holds however often you look" in one_line(any_look)
 
 
 @given(

@@ -18,12 +18,14 @@ from command_line import (
     headlines,
     json_of,
     jsonl,
+    one_line,
     run,
     run_well,
     too_wide,
 )
 from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
+from refusals import bad_usage
 from rows import column, digits, of_system, without
 
 COMPARE = ("compare", *ANY_NEIGHBOR)  # where it is not the estimates that count
@@ -69,7 +71,7 @@ def test_two_systems(file: Path) -> None:
     )
     shown = run(*words).out
     assert not too_wide(shown)
-    assert f"new leads {by}" in " ".join(shown.split())
+    assert f"new leads {by}" in one_line(shown)
     assert "Judges alone" in shown
 
 
@@ -85,8 +87,8 @@ def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None
     quick = ANY_NEIGHBOR if command == "compare" else ()  # which reads no scores
     words = (command, *quick, "--score-column", "judge")
     ran = run_well(*words, jsonl(tmp_path / "rows.jsonl", strange))
-    assert "of the outputs lie outside those of the rated texts" in " ".join(
-        (ran.out + ran.err).split()
+    assert "of the outputs lie outside those of the rated texts" in one_line(
+        ran.out + ran.err
     )
     assert "1 of 120 scores is -1" in ran.err
     assert "lie outside" not in run(*words, other).err
@@ -234,7 +236,7 @@ def test_without_any_rating_of_them() -> None:
     (pair,) = found.comparison.pairs
     assert pair.method == "estimates"
     assert math.isnan(pair.powered.alone.value)
-    assert "by estimates alone" in " ".join(str(found).split())
+    assert "by estimates alone" in one_line(found)
     assert pair.difference.error > 0
     nameless = refless.compare(blank, rated=without(other, "judge", "id", "system"))
     assert nameless.comparison.pairs[0].difference.error > 0
@@ -247,8 +249,8 @@ def test_selection() -> None:
     assert unknown.comparison.pairs[0].method == "estimates"
     assert (unknown.comparison.pairs[0].shown, unknown.card().state) == (True, "with")
     few = compared(partly(outputs(), 5), selection="unknown")
-    assert "Not known: only estimates could tell" in " ".join(str(few).split())
-    assert "no rating of these outputs" not in " ".join(str(unknown).split())
+    assert "Not known: only estimates could tell" in one_line(few)
+    assert "no rating of these outputs" not in one_line(unknown)
     chances = [
         {**row, "probability": 0.9 if row["item"] < "i015" else 0.3}
         if row["rating"]
@@ -306,7 +308,7 @@ def test_item_by_item() -> None:
     wins = found.comparison.pairs[0].item_wins
     shares = [share.value for share in (wins.higher, wins.equal, wins.lower)]
     assert (wins.items, shares) == (8, [0.5, 0.25, 0.25])
-    told = " ".join(str(found).split())
+    told = one_line(found)
     assert (
         "new is higher on 50 % [22 %, 78 %], equal on 25 % [6 %, 60 %], lower" in told
     )
@@ -325,16 +327,14 @@ def test_several_systems() -> None:
     ranks = {one.name: one.ranks for one in found.comparison.standings}
     assert ranks == {"new": (1, 2), "third": (1, 2), "old": (3, 3)}
     assert all(pair.p_holm >= pair.difference.p for pair in found.comparison.pairs)
-    told = " ".join(str(found).split())
+    told = one_line(found)
     assert "third has the highest mean, 4.1, but new may be as good." in told
     assert "shown for 2 of 3 pairs (Holm)." in told
     two = compared(partly(rows, 30), system=["old", "third"])
     (pair,) = two.comparison.pairs
     assert (pair.first, pair.second) == ("old", "third")
     assert [one.ranks for one in two.comparison.standings] == [(1, 1), (2, 2)]
-    with pytest.raises(
-        UsageError, match="'best' is none of the systems: new, old, third"
-    ):
+    with bad_usage("'best' is none of the systems: new, old, third"):
         compared(rows, system="best")
     assert len(found.rows()) == 3
 
@@ -344,16 +344,16 @@ def test_a_sheet_without_items() -> None:
     rows = without(outputs(40), "id", "item")
     rows = [{**row, "text": f"{row['text']} and {i}"} for i, row in enumerate(rows)]
     result = compared([*rows, *rows[:30]])
-    assert "30 texts repeat others and count with them" in " ".join(str(result).split())
+    assert "30 texts repeat others and count with them" in one_line(result)
     once = compared(rows)
     assert "--selection" not in str(once)
-    assert "80 texts, each drawn by itself." in " ".join(str(once).split())
+    assert "80 texts, each drawn by itself." in one_line(once)
     widths = [
         np.ptp(one.comparison.pairs[0].difference.interval) for one in (once, result)
     ]
     assert widths[1] > 0.95 * widths[0]
     level = compared(without(outputs(20, gap=0.0), "id", "item"))
-    assert "20 times as many items may not" in " ".join(str(level).split())
+    assert "20 times as many items may not" in one_line(level)
 
 
 @pytest.mark.parametrize(
@@ -371,12 +371,6 @@ def test_a_sheet_without_items() -> None:
             "no column for the rating: .* 'judge' may be a judge's",
         ),
         (partly(outputs(), 0), {}, "no text has a rating"),
-        (
-            outputs(),
-            {"selection": "best"},
-            "selection must be one of random, unknown; got 'best'",
-        ),
-        (outputs(), {"margin": 0.1}, "margin goes with planned looks"),
         (outputs(), {"margin": -1}, "margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
         ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),
@@ -486,17 +480,17 @@ def test_people_who_rated_one_system_each() -> None:
     """
     called = 0
     gates = set()
-    for seed in range(10):
+    for seed in range(5):
         rows = rated_by("abcd", "efgh", seed=seed)
         found = refless.compare(rows, scale=(1, 5), system=ORDER)
         (pair,) = found.comparison.pairs
-        assert "Nobody rated both, so the" in " ".join(str(found).split())
+        assert "Nobody rated both, so the" in one_line(found)
         assert pair.apart
         called += pair.shown
         gates.add(refless.gate(rows, scale=(1, 5), baseline="old").exit_status)
         nameless = refless.compare(without(rows, "annotator"), scale=(1, 5))
         assert pair.difference.error > nameless.comparison.pairs[0].difference.error
-    assert called <= 2
+    assert called <= 1
     assert gates <= {0, 4}
     many = rated_by("abcd", "efgh", gap=2.5)
     assert refless.compare(many, scale=(1, 5)).comparison.pairs[0].shown
@@ -522,7 +516,7 @@ def test_one_rater_a_system() -> None:
     assert pair.difference.untold == "raters are apart"
     assert math.isnan(pair.difference.interval[0])
     assert refless.gate(rows, scale=(1, 5), baseline="old").exit_status == 4
-    said = " ".join(str(found).split())
+    said = one_line(found)
     assert said.startswith(
         "Not known: nobody rated both, and these ratings do not tell how strict each rater is."
     )
@@ -577,7 +571,7 @@ def test_people_of_several_systems() -> None:
         if row["system"] == "new"
     ]
     found = refless.compare(rated_by("ab", "ab") + third, scale=(1, 5))
-    said = " ".join(str(found).split())
+    said = one_line(found)
     assert (
         "Nobody rated both systems of 2 pairs out of 3, so the interval allows" in said
     )
@@ -591,7 +585,7 @@ def test_these_items_alone() -> None:
     )
     errors = [one.comparison.pairs[0].powered.alone.error for one in (like, these)]
     assert errors[1] == pytest.approx(errors[0] * math.sqrt(1 - 24 / 60))
-    said = [" ".join(str(one).split()) for one in (like, these)]
+    said = [one_line(one) for one in (like, these)]
     assert (
         "The answer is about items like these (these_items: about these alone)"
         in said[0]
@@ -614,12 +608,8 @@ def test_any_look() -> None:
         np.ptp(found.comparison.pairs[0].difference.interval) for found in (one, every)
     ]
     assert widths[1] > 1.5 * widths[0]
-    assert "holds for one look (looks='any': for any number)" in " ".join(
-        str(one).split()
-    )
-    assert "holds however often you look" in " ".join(str(every).split())
+    assert "holds for one look (looks='any': for any number)" in one_line(one)
+    assert "holds however often you look" in one_line(every)
     assert [found.to_dict()["looks"] for found in (one, every)] == ["one", "any"]
     few = compared(partly(outputs(), 9), looks="any", system=ORDER)
-    assert "no interval holds at any look before 10 items are rated" in " ".join(
-        str(few).split()
-    )
+    assert "no interval holds at any look before 10 items are rated" in one_line(few)

@@ -1,6 +1,5 @@
 """refless explain: a text, standard input, an output by its id, a rated text held out."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from command_line import (
     NEIGHBORS,
     json_of,
     jsonl,
+    one_line,
     output_rows,
     rated_rows,
     run,
@@ -22,6 +22,7 @@ from refless.data.human import pool_of
 from refless.estimators import Explanation
 from refless.estimators.explanation import Part
 from refless.estimators.neighbors import BLEUNeighbors
+from rows import read_jsonl
 
 TEXT = "choir wins at noon in Torby"
 
@@ -83,9 +84,7 @@ def test_a_rated_text_is_held_out(folder: Path) -> None:
     assert found["size"] == 47
     alone = ("--group", "id", "--format", "jsonl")
     held = run("validate", folder / "rated.jsonl", *NEIGHBORS, *alone)
-    held = next(
-        row for row in map(json.loads, held.out.splitlines()) if row["id"] == "t005"
-    )
+    held = next(row for row in read_jsonl(held.out) if row["id"] == "t005")
     assert (found["estimate"], found["support"]) == (held["estimate"], held["support"])
 
 
@@ -167,7 +166,7 @@ def test_what_adds_up(tmp_path: Path) -> None:
     ran = run(*words, "--scale", 1, 5)
     assert not too_wide(ran.out)
     for out in (ran.out, run(*words, "--scale", 1, 5, "--format", "md").out):
-        text = " ".join(out.split())
+        text = one_line(out)
         assert f"Rated texts have {found['mean']:.2f} on average. Here: " in text
         assert (
             f"{found['parts'][0]['name']} {found['parts'][0]['addition']:+.2f}" in text
@@ -205,15 +204,15 @@ def adding(*additions: float) -> ExplainResult:
 
 def test_nothing_adds_up() -> None:
     """-0.001 of the scale sets no text apart; six times 0.004 do."""
-    assert "3.40 on average, and nothing sets this one apart." in " ".join(
-        str(adding(0.0, -0.001)).split()
+    assert "3.40 on average, and nothing sets this one apart." in one_line(
+        adding(0.0, -0.001)
     )
-    assert "other +0.10; together 3.50." in " ".join(str(adding(*[0.004] * 6)).split())
+    assert "other +0.10; together 3.50." in one_line(adding(*[0.004] * 6))
 
 
 def test_little_parts_and_cut_sums() -> None:
     """0.004 and -0.001 of the scale are `other`; 1.09 of it is more than there is."""
     result = adding(0.3, 0.2, 0.005, 0.004, -0.001)
     wanted = "3.40 on average. Here: p0 +1.20, p1 +0.80, p2 +0.02, other +0.01; together 5.43, cut"
-    assert wanted in " ".join(str(result).split())
-    assert wanted in " ".join(result.report().sections[1].lines[0].split())
+    assert wanted in one_line(result)
+    assert wanted in one_line(result.report().sections[1].lines[0])

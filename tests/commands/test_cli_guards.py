@@ -1,12 +1,12 @@
 """Notes of score on copies, on training files and on outputs unlike all rated texts."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
+from rows import read_jsonl
 
 SOURCES = 40
 
@@ -87,9 +87,7 @@ def test_unlike(folder: Path) -> None:
 
 def test_what_to_rate_is_of_the_system_that_is_named(folder: Path) -> None:
     """The farthest text of all is another system's, and ids are whole."""
-    plain = [
-        json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()
-    ]
+    plain = read_jsonl((folder / "plain.jsonl").read_text())
     rows = [
         {
             "id": "farthest",

@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 from scipy.stats import rankdata
 
-from command_line import headlines, json_of, jsonl, run, run_well, too_wide
+from command_line import headlines, json_of, jsonl, one_line, run, run_well, too_wide
 from rows import column, csv_of, digits, only, without, write
 from schemas import fits
 
@@ -86,17 +86,6 @@ def test_metrics_have_an_answer_of_their_own(rated: Path) -> None:
     assert "metrics: good is the nearest of these; its own answer" in good
 
 
-def test_lower_is_better(rated: Path) -> None:
-    """The sign is turned."""
-    flags = ("--score-column", "errors", *QUICK, "--format", "json")
-    plain = run("judge", rated, *flags).json["segments"]["metrics"][0]
-    turned = run("judge", rated, *flags, "--lower-is-better", "errors").json[
-        "segments"
-    ]["metrics"][0]
-    assert plain["spearman"] == pytest.approx(-turned["spearman"])
-    assert turned["spearman"] > 0.9
-
-
 def test_annotators_and_groups(tmp_path: Path) -> None:
     """Ratings by annotator merge on the id; people stand beside the metrics."""
     rng = default_rng(0)
@@ -117,9 +106,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     assert found["judges"][0]["annotator"]["spearman"]["n"] == 144
     assert "drawn:item|units:12" in found["signature"]
     text = run("judge", path, *flags).out
-    assert "One annotator: each against the mean of the others." in " ".join(
-        text.split()
-    )
+    assert "One annotator: each against the mean of the others." in one_line(text)
     assert too_wide(text) == []
 
 
@@ -137,7 +124,6 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ((), "--score-column or --metric METRIC is needed"),
         (("--score-column", "goood"), "did you mean 'good'?"),
         (("--score-column", "text"), "scores are finite numbers"),
         (("--score-column", "good", "--score-column", "good"), "twice"),
@@ -148,10 +134,6 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
         (("--score-column", "good", "--resamples", "3"), "--resamples must be 40"),
         (("-m", "nothing"), "nothing"),
         (("--score-column", "good", "--group", "task"), "no task column"),
-        (
-            ("--score-column", "good", "--max-drift", "1"),
-            "--max-drift goes with --before",
-        ),
     ],
 )
 def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
@@ -180,17 +162,6 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
     )
     assert (
         "noise shows no agreement with people that chance could not explain" in ran.line
-    )
-    assert "Nearest" not in ran.out
-    more = ("--score-column", "noise2", *QUICK)
-    some = [{**row, "noise2": rng.normal()} for row in some]
-    ran = run(
-        "judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more
-    )
-    said = ran.line
-    assert (
-        "no metric is shown to agree with people. The best of 2, noise2, has Spearman"
-        in said
     )
 
 
@@ -312,9 +283,7 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
         (0.9, "kappa>=0.6", 4, "undecided"),
         (0.9, "kappa>=0.2,tnr>=0.99", 3, "failed"),
         (0.9, "mae<=1", 4, "undecided"),
-        (0.9, "bias>=0.1", 2, "the size of the bias is what counts"),
         (0.9, "bias<=-0.1", 2, "the size of the bias is what counts"),
-        (0.9, "cappa>=0.6", 2, "measures: base_rate"),
         (0.9, "kappa=0.6", 2, "measures: base_rate"),
     ],
 )
@@ -389,8 +358,6 @@ def test_own_family(graded: Path) -> None:
     assert "Its error differs in: family own, system" in told
     assert "family others" not in told
     assert "family own 40 0.800 1.000 [" in told
-    ran = run("judge", graded, "--score-column", "kind", "--own", "none*", *QUICK)
-    assert ran.refuses("matches none of the systems: gpt-a")
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "4")])
@@ -522,12 +489,17 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("moved", "most", "code"),
-    [(0, "0.2", 0), (0, "0.1", 4), (1, "0.1", 3), (0.1, "0.1", 4), (1, "1.5", 0)],
+    ("moved", "most", "code", "unrated"),
+    [
+        (0, "0.2", 0, 0),
+        (0, "0.1", 4, 20),
+        (1, "0.1", 3, 20),
+        (0.1, "0.1", 4, 0),
+        (1, "1.5", 0, 20),
+    ],
 )
-@pytest.mark.parametrize("unrated", [0, 20])
 def test_drift(
-    tmp_path: Path, graded: Path, moved: float, most: str, code: int, unrated: int
+    tmp_path: Path, moved: float, most: str, code: int, unrated: int
 ) -> None:
     """A mean that moved fails, one that may have moved is undecided; unrated rows count too.
 
@@ -610,16 +582,6 @@ def test_before_without_a_common_text(graded: Path, tmp_path: Path) -> None:
     older = table(tmp_path / "before.csv", others)
     ran = run("judge", graded, "--score-column", "judge", "--before", older, *QUICK)
     assert ran.refuses("--before has none of these texts")
-
-
-def test_other_rows_on_another_scale(tmp_path: Path) -> None:
-    """Scores of rows without a rating that lie far beyond those of the rated ones are noted."""
-    mixed = [
-        row | ({} if i < 40 else {"rating": None, "judge": 20 * int(row["judge"])})  # type: ignore[call-overload]
-        for i, row in enumerate(grades())
-    ]
-    notes = said(table(tmp_path / "mixed.csv", mixed), "judge")[1]
-    assert notes.count("lie outside those of the rated texts, 1 to 5") == 1
 
 
 def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
@@ -847,7 +809,7 @@ def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
     ran = run("judge", path, "--score-column", "judge", *JSON)
     (one,) = ran.json["judges"]
     assert (one["first"], one["means"]["ratings and scores"]["value"]) == ("", None)
-    assert "40 of 40 scores of the outputs lie outside" in ran.err
+    assert ran.err.count("40 of 40 scores of the outputs lie outside") == 1
 
 
 def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from refless import pool_of
 from refless.commands.rows import codes_in, note_scale
 from refless.commands.warnings import collecting
 from refless.data.tables import Reading, parse_word_map, read_pool
-from refless.registry.errors import InputError
+from refusals import bad_input
 
 STARS = [float(1 + i % 5) for i in range(40)]
 
@@ -58,7 +58,7 @@ def test_no_answer_rests_on_many_codes(code: float, top: int) -> None:
     """If half of the ratings stand apart, a scale or a map has to say what they are."""
     stars = [1 + i % (2 * top - 1) / 2 for i in range(60)]
     stars = [star for star in stars if star > 1 or code] + [1.0]
-    with pytest.raises(InputError, match=rf"ratings are {code:g}, as if.*'{code:g}='"):
+    with bad_input(rf"ratings are {code:g}, as if.*'{code:g}='"):
         lines_of([*stars, *[code] * 80])
     assert "no scale" in lines_of([*stars, *[float(top - 1)] * 80])[0]
 

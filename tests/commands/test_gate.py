@@ -8,6 +8,7 @@ import pytest
 from numpy.random import default_rng
 
 import refless
+from command_line import one_line
 from refless.commands.gate import as_if_same
 from refusals import bad_usage
 
@@ -47,7 +48,7 @@ def test_three_verdicts(name: str) -> None:
         numbers = "it trails by 0.10 points (0.003 to 0.197)"
     said = f"Gate failed: v1 is worse than v2: {numbers}."
     assert failed.sentence == f"{said} Ranges are 95 % intervals."
-    assert " ".join(str(failed).split()).startswith(said)
+    assert one_line(failed).startswith(said)
     undecided = refless.gate(rows, baseline="v2", margin=0.1)
     assert undecided.exit_status == 4
     assert undecided.sentence.startswith(
@@ -142,8 +143,8 @@ def test_false_alarms() -> None:
     assert shares[0] == pytest.approx(0.025, abs=0.025)
     assert shares[1] == 0
     wide = str(refless.gate(rows, baseline="v1", margin=5.0))
-    assert "would fail in 0 %, pass in 100 % and else be undecided, of" in " ".join(
-        wide.split()
+    assert "would fail in 0 %, pass in 100 % and else be undecided, of" in one_line(
+        wide
     )
     any_look = refless.gate(rows, baseline="v1", looks="any", scale=(-5, 10))
     assert math.isnan(any_look.false_alarms)

@@ -13,11 +13,11 @@ import pytest
 
 import refless
 from command_line import json_of, jsonl, rated_rows, run
-from refless.registry.errors import InputError
 from refless.report.document import Card
 from refless.report.pictures import judge_picture
 from refless.report.result import Result
 from refless.report.units import MINUS, RatingUnits
+from refusals import bad_input
 from rows import renamed, without
 
 MOST_WORDS = 20  # of an answer
@@ -255,7 +255,7 @@ def test_rows_without_texts_are_refused() -> None:
     rows: list[dict[str, object]] = [
         {"question": "Why?", "v1_answer": "So.", "v2_answer": "No.", "": 1}
     ]
-    with pytest.raises(InputError, match="one text a row; if a title stands above"):
+    with bad_input("one text a row; if a title stands above"):
         refless.look(rows)
 
 
@@ -274,14 +274,14 @@ def test_a_file_is_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     jsonl(tmp_path / "evals.jsonl", two_versions(12))
     ran = run("evals.jsonl")
-    assert (ran.code, "wrote evals-refless.html" in ran.err) == (0, True)
+    assert ran.ended(0, "wrote evals-refless.html")
     assert ran.out == run("look", "evals.jsonl").out
     (tmp_path / "evals-refless.html").unlink()
     assert json_of("evals.jsonl")["command"] == "look"
     assert not (tmp_path / "evals-refless.html").exists()
     assert "requires an argument" in run("evals.jsonl", "--lower-is-better").err
     missing = run("nowhere.csv")
-    assert (missing.code, "nowhere.csv" in missing.err) == (2, True)
+    assert missing.refuses("nowhere.csv")
     assert run("nonsense").code == 2
 
 
@@ -390,7 +390,7 @@ def test_counts_of_a_grid() -> None:
 def test_standard_input_is_refused() -> None:
     """Rows that are read once cannot be asked several questions."""
     ran = run("look", "-", stdin="text,rating\na,1\n")
-    assert (ran.code, "save it as a file" in ran.err) == (2, True)
+    assert ran.refuses("save it as a file")
 
 
 def test_choices_of_two() -> None:
@@ -433,9 +433,7 @@ def test_columns_of_other_names_are_guessed_aloud(tmp_path: Path) -> None:
     again = run(*line[1:], "--format", "json").json["answers"]
     assert again[0]["answer"].startswith("v2 leads by ")
     without_scores = without(renamed(two_versions(), **names), "judge_score")
-    with pytest.raises(
-        InputError, match=r"; perhaps columns={'text': 'summary', 'rating'"
-    ):
+    with bad_input(r"; perhaps columns={'text': 'summary', 'rating'"):
         refless.look(without_scores)
 
 

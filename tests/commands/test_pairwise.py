@@ -16,8 +16,8 @@ from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators.gp import GaussianProcess
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.report.document import Figure
+from refusals import bad_usage
 
 PICTURE = Figure(template="chart.svg", values={}, caption="")
 
@@ -104,7 +104,7 @@ def test_scores_judge_by_the_higher_one() -> None:
 def test_one_source_cannot_be_held_out() -> None:
     """The remedy is a column of sources."""
     pool = pool_of([choice(0, "a"), choice(0, "a", "b", "c")])
-    with pytest.raises(UsageError, match="add a column of sources"):
+    with bad_usage("add a column of sources"):
         held_out_differences({}, pool, choices_in(pool))
 
 

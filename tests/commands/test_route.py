@@ -102,7 +102,7 @@ def test_scores_decide(licence: Path, tmp_path: Path) -> None:
             row["id"] for row in new
         ]
     counts = Counter(row["decide"] for row in written.values())
-    assert f"p passes {counts['pass']} of 401 outputs" in " ".join(ran.out.split())
+    assert f"p passes {counts['pass']} of 401 outputs" in ran.line
 
 
 def test_outputs_without_ids_keep_their_rows(licence: Path, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_broken_promise_is_said(licence: Path, tmp_path: Path) -> None:
     assert kept.code == 0, kept.err
     ran = routed(licence, jsonl(tmp_path / "new.jsonl", new + harder), *all_audited)
     assert ran.code == 3
-    said = " ".join(ran.out.split())
+    said = ran.line
     assert "Gate failed: people decide otherwise on" in said
     assert "more than 10 %: judge again" in said
     assert "p passes 0 of 500 outputs and fails 0" in said
@@ -197,7 +197,7 @@ def test_other_judges_are_refused(
     (tmp_path / "pyproject.toml").write_text("another rubric")
     words = tuple(str(tmp_path / word) if "toml" in word else word for word in words)
     ran = routed(licence, path, *words)
-    assert (ran.code, problem in " ".join(ran.err.split())) == (2, True), ran.err
+    assert ran.refuses(problem)
 
 
 def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
     ran = run("route", new, "--licence", other)
-    assert (ran.code, "this is no licence of a judge" in ran.err) == (2, True)
+    assert ran.refuses("this is no licence of a judge")
     few = jsonl(tmp_path / "few.jsonl", rows(0, 30))
     judged = ("judge", few, "--score-column", "p", "--resamples", "40", "-o", other)
     for more, problem in (
@@ -215,7 +215,7 @@ def test_a_file_without_a_licence_is_refused(tmp_path: Path) -> None:
     ):
         assert run(*judged, *more).code == 0
         ran = run("route", new, "--licence", other)
-        assert (ran.code, problem in " ".join(ran.err.split())) == (2, True), ran.err
+        assert ran.refuses(problem)
 
 
 def test_texts_are_not_needed_and_one_of_several_judges_is_named(
@@ -233,7 +233,7 @@ def test_texts_are_not_needed_and_one_of_several_judges_is_named(
         judges = ("--score-column", "p", "--score-column", other)
         assert run("judge", path, *judges, *promise).code == 0
         ran = run("route", path, "--licence", out)
-        assert (ran.code, problem in ran.err) == (code, True), ran.err
+        assert ran.ended(code, problem)
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([0.01, 0.1, 0.3]))

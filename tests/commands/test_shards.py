@@ -1,9 +1,7 @@
 """refless score over shards: the numbers of one run, whatever is killed, in bounded memory."""
 
-import csv
 import gzip
 import io
-import json
 import os
 import pickle
 import signal
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
@@ -33,7 +31,7 @@ from refless.data.records import Outputs
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 from refless.stats import intervals
 from refless.stats.clusters import GroupSums
-from rows import only
+from rows import only, read_csv, read_jsonl
 
 NUMBERS = ("estimate", "low", "high", "sd")
 SIZES = (17, 1, 22)
@@ -82,9 +80,9 @@ def read(folder: Path) -> list[dict[str, Any]]:
             parquet = pytest.importorskip("pyarrow.parquet")
             rows += parquet.read_table(io.BytesIO(text)).to_pylist()
         elif ".csv" in file.name:
-            rows += csv.DictReader(text.decode().splitlines())
+            rows += read_csv(text.decode())
         else:
-            rows += map(json.loads, text.decode().splitlines())
+            rows += read_jsonl(text.decode())
     return rows
 
 
@@ -113,7 +111,7 @@ def in_one(model: Path, rows: Rows) -> ScoreResult:
 
 
 @pytest.mark.parametrize(
-    "ending", [".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz", ".parquet.gz"]
+    "ending", [".jsonl", ".csv", ".parquet", ".jsonl.gz", ".parquet.gz"]
 )
 def test_as_one_file(model: Path, tmp_path: Path, ending: str) -> None:
     """Rows, means of systems with intervals, reasons, copies: those of one run."""
@@ -321,7 +319,6 @@ LABELS = st.sampled_from(["", "a", "b", "c"])
 ROW = st.tuples(st.floats(1, 5), LABELS, st.sampled_from("xy"), st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(ROW, min_size=1, max_size=30), cut=st.integers(0, 30))
 def test_sums_add_up(rows: list[tuple[float, str, str, bool]], cut: int) -> None:
     """Over shards cut anywhere, in parts of the sources, those of all values at once."""

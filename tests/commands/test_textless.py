@@ -14,7 +14,7 @@ from numpy.random import default_rng
 from scipy.stats import ttest_rel
 
 import refless
-from command_line import ANY_NEIGHBOR, json_of, jsonl, run
+from command_line import ANY_NEIGHBOR, json_of, jsonl, one_line, run
 from refless.data.human import pool_of
 from refless.evaluation.rater_agreement import rater_agreement
 from refusals import bad_input, bad_usage
@@ -361,7 +361,7 @@ def test_luck_and_the_rater_who_always_passes() -> None:
         {"id": f"t{i}", "annotator": name, "rating": int(name == "bob" or i % 2)}
         for i, name in product(range(40), ("ann", "bob"))
     ]
-    text = " ".join(str(refless.judge_raters(rows)).split())
+    text = one_line(refless.judge_raters(rows))
     assert text.startswith("Not shown to be better than luck: two ratings of a text")
     assert "Where they differ, bob always passes." in text
     assert "reliability" not in text
@@ -394,7 +394,7 @@ def test_equal_ratings_tell_no_agreement() -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_order_of_rows_changes_nothing(random: Any) -> None:
     for rows, answer in ((runs(items=12), by_scores), (rated(items=10), agreeing)):
         result = answer(rows).to_dict()

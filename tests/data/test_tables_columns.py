@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line import one_line
 from refless.data.tables import (
     ROLES,
     Columns,
@@ -387,7 +388,7 @@ def form(name: str) -> str:
     """A name without what is form alone: capitals, blanks, quotes, - and _, 1 and 1.0 and 001."""
     plain = unicodedata.normalize("NFKC", name.casefold()).casefold()
     plain = plain.translate(_QUOTES).replace("_", "-")
-    plain = " ".join(plain.split())
+    plain = one_line(plain)
     number = re.fullmatch(r"0*(\d+)(?:\.0+)?", plain)
     return number[1] if number else plain
 

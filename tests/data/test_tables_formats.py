@@ -228,7 +228,7 @@ def test_lines_of_a_megabyte(tmp_path: Path, name: str) -> None:
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0#"), max_size=20)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(texts, min_size=1, max_size=8))
 def test_texts_survive_jsonl_and_csv(
     tmp_path_factory: pytest.TempPathFactory, rows: list[str]

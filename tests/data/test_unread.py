@@ -124,14 +124,6 @@ def test_further_ratings_beside_the_ratings(names: tuple[str, ...]) -> None:
     )
 
 
-def test_further_ratings_in_compare() -> None:
-    """Both ways to read them, with the words that do it."""
-    every = "--column rating=rating --column rating=rating.1"
-    said = re.escape(f"with {every}; or one alone with --column rating=rating")
-    with bad_input(said):
-        refless.compare(raters("rating", "rating.1"))
-
-
 @pytest.mark.parametrize(
     "cells", [("late", "early"), (None, None), ("2024-01-02", "2024-01-03")]
 )

@@ -48,7 +48,7 @@ def brute(
     return np.linalg.solve(system, right)[:n].T
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
     """Prediction solves the ordinary the GP system; shares sum to 1 and give the mean."""
@@ -71,7 +71,7 @@ def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
     assert_allclose(variances, errors, atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS, st.integers(1, 8))
 def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
     """Leaving a group out in closed form is the same as conditioning on the others."""
@@ -98,7 +98,7 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
         assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(SEEDS, st.booleans())
 def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     """Analytic and by finite differences: of the likelihood, and of what is left out."""
@@ -116,7 +116,7 @@ def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(SEEDS)
 def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
     """The log score in closed form is that of conditioning on the other groups, group by group."""
@@ -142,7 +142,7 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
     assert found - RATE * at[0] == pytest.approx(loss)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS, st.integers(3, 30))
 def test_the_least_misfit_without_kernels(seed: int, groups: int) -> None:
     """In closed form as by the search over the nugget of a process that has no kernel."""
@@ -163,7 +163,7 @@ def test_groups_are_left_out_where_they_tell_enough() -> None:
     assert [rows.shape for rows in left_out(np.repeat(np.arange(2), 9))] == [(18, 1)]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(SEEDS)
 def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     """Restricted: the normal density of n - 1 orthonormal contrasts, whatever the mean is."""

@@ -22,9 +22,9 @@ from refless.estimators.gp.kernels import Covariance
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Posterior
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.stats import conjugate
 from refless.stats.posterior import exact
+from refusals import bad_usage
 
 SIMULATED = simulate(260, seed=3).pool
 RATED = SIMULATED.take(np.arange(200))
@@ -54,7 +54,7 @@ def posterior_of(known: Data, weights: FloatArray, nugget: float) -> Posterior:
 @pytest.mark.parametrize(
     ("precision", "enough"), [(np.float64, 1e-6), (np.float32, 1e-5)]
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), nugget=st.floats(0.1, 1.0))
 def test_conjugate_gradients_find_what_is_solved_exactly(
     precision: type, enough: float, seed: int, nugget: float
@@ -81,7 +81,7 @@ def test_conjugate_gradients_find_what_is_solved_exactly(
     assert_allclose(shares, wanted.shares(kernel[[7]])[0], atol=enough)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000))
 def test_landmarks_are_a_process_of_their_own(seed: int) -> None:
     """The other kernels are those of Nystroem's approximation, the slow twin's as well."""
@@ -153,7 +153,7 @@ def test_too_many_steps_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "MOST_INVERTED", DRAWN)
     monkeypatch.setattr(conjugate, "STEPS", 1)
     gp = GaussianProcess().fit(RATED)
-    with pytest.raises(UsageError, match="200 ratings do not settle in 1 steps: give"):
+    with bad_usage("200 ratings do not settle in 1 steps: give"):
         gp.estimate(FRESH)
 
 

@@ -88,7 +88,7 @@ def test_a_copy_lies_near_its_rating_without_sources_too() -> None:
         assert_allclose(found.values, fitted_values(gp), atol=1e-6)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(st.integers(0, 119))
 def test_a_text_left_out_alone_is_an_output_of_a_rated_source(row: int) -> None:
     """The slow twin: the others are conditioned on, with the same weights, and estimate it."""
@@ -105,7 +105,7 @@ def test_a_text_left_out_alone_is_an_output_of_a_rated_source(row: int) -> None:
     assert state.standardized.alone[row] == pytest.approx(ratio, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(st.integers(0, SOURCES - 1))
 def test_texts_left_out_with_their_source_are_outputs_of_a_new_one(number: int) -> None:
     """The slow twin of the other errors; weights are those of new sources."""

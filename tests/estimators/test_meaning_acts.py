@@ -11,7 +11,7 @@ from refless.extensions.ratpred.acts import (
     looks_like_act,
     triples,
 )
-from refless.registry.errors import InputError
+from refusals import bad_input
 
 SLOTS = {"name", "food", "area", "near", "price_range", "phone"}
 WORD = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
@@ -60,7 +60,7 @@ def test_acts_become_triples(source: str, expected: list[tuple[str, str, str]]) 
 )
 def test_errors_name_the_position(source: str, place: int) -> None:
     """The character at which a source ceases to be a dialogue act, counted from 1."""
-    with pytest.raises(InputError, match=rf"at character {place}\b"):
+    with bad_input(rf"at character {place}\b"):
         triples(source)
 
 

@@ -49,7 +49,7 @@ def refitted(human, lengths, groups):
     return predictions
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(pools())
 def test_constant_is_the_mean_of_the_others(pool):
     """Closed form equals a mean taken anew for each text."""
@@ -60,7 +60,7 @@ def test_constant_is_the_mean_of_the_others(pool):
     assert mean_of_others(human, groups) == pytest.approx(slow, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(pools())
 def test_length_only_is_a_line_through_the_others(pool):
     """Closed form equals a least-squares line fitted anew for each text."""

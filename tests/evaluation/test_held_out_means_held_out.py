@@ -162,7 +162,7 @@ COPIES = {
 
 @pytest.mark.parametrize("most", [10, 5_000])
 @pytest.mark.parametrize("spec", ESTIMATORS)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
 def test_of_estimators(
@@ -174,7 +174,7 @@ def test_of_estimators(
 
 
 @pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, suppress_health_check=[HealthCheck.too_slow])
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
 def test_of_networks(drawn: dict[str, Any], moved: tuple[int, float]) -> None:
@@ -182,7 +182,7 @@ def test_of_networks(drawn: dict[str, Any], moved: tuple[int, float]) -> None:
     check(by(f"ratpred:{SMALL},folds=2"), drawn, moved)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
 def test_of_baselines(drawn: dict[str, Any], moved: tuple[int, float]) -> None:
@@ -190,7 +190,7 @@ def test_of_baselines(drawn: dict[str, Any], moved: tuple[int, float]) -> None:
     check(by_baselines, drawn, moved)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(drawn=POOLS, moved=MOVED, seed=st.integers(0, 3))
 def test_no_choice_sees_a_rating(
     drawn: dict[str, Any], moved: tuple[int, float], seed: int

@@ -1,6 +1,5 @@
 """A judge that means something else for outputs than for rated texts, or that is the rating."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from refless.data.records import RatedPool, scored
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts, leaks
 from refless.registry.arrays import FloatArray
+from rows import read_jsonl
 
 SUMMARIES = DATA / "summeval-judges" / "summaries.jsonl"
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -125,7 +125,7 @@ def test_leaks() -> None:
 @pytest.mark.skipif(not SUMMARIES.exists(), reason="the judges are not here")
 def test_real_judges() -> None:
     """Six judges of summaries: no false alarm in 240 draws of articles, broken ones are caught."""
-    rows = [json.loads(line) for line in SUMMARIES.read_text().splitlines()]
+    rows = read_jsonl(SUMMARIES.read_text())
     articles = np.unique([row["article"] for row in rows], return_inverse=True)[1]
     texts = [
         {"text": row["text"], "rating": 1, "source": row["article"]} for row in rows
@@ -211,7 +211,7 @@ def test_score(folder: Path) -> None:
 def test_the_rating_as_a_judge(folder: Path) -> None:
     """Named by score and by validate."""
     told = "'judge' orders the rated texts just as their ratings do: it may be the rating itself"
-    assert told in " ".join(of(folder, "honest", rated="leaking").out.split())
+    assert told in of(folder, "honest", rated="leaking").line
     words = ("--scale", 1, 5, "--score-column", "judge", "--estimator", "gp")
     assert told in run("validate", folder / "leaking.jsonl", *words).notes
     assert told not in run("validate", folder / "rated.jsonl", *words).notes

@@ -19,8 +19,8 @@ from refless.extensions.metrics.bertscore import BERTScore
 from refless.extensions.ratpred.estimator import RatPred
 from refless.extensions.ratpred.model import model_in
 from refless.metrics.bertscore import BertScore
-from refless.registry.errors import UsageError
 from refless.text.embed import Encoder
+from refusals import bad_usage
 from tiny_encoder import LAYERS, WORDS
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
@@ -92,7 +92,7 @@ def test_words_without_a_vector(model: str) -> None:
     from refless.text.embed.loading import network_of
 
     network = network_of(model, LAYERS, "cuda", "float32")
-    with pytest.raises(UsageError, match="it has words without a vector"):
+    with bad_usage("it has words without a vector"):
         _hidden(network, [[1, 99_999]], 0, LAYERS)
     assert Encoder(model=model, device="cuda").embed(["the fox"]).vectors.any()
 

@@ -15,8 +15,8 @@ from refless.metrics.bertscore import (
     random_baseline,
 )
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.text.embed import Encoder
+from refusals import bad_usage
 from tiny_encoder import WORDS
 
 TEXT = st.lists(st.sampled_from([*WORDS[:8], "zebra"]), max_size=7).map(" ".join)
@@ -130,7 +130,7 @@ def test_random_pairs(model: str) -> None:
     known = Matched(Encoder(model=model).embed(many))
     rows = known.embedded.rows.tolist()
     assert random_baseline(known, rows) == random_baseline(known, rows[::-1])
-    with pytest.raises(UsageError, match="at least two"):
+    with bad_usage("at least two"):
         random_baseline(texts, [1, 1])
 
 

@@ -72,17 +72,6 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     assert "Mean Spearman over 1 pools: gp " in ran.stdout
 
 
-def test_quick_needs_no_data(
-    rivals: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Self-made ratings, and one line of progress."""
-    ran = run("--quick", "--data", "nowhere", "--pool", "self")
-    assert (ran.returncode, len(ran.stderr.splitlines())) == (0, 1), ran.stderr
-    assert "| self-made | source |" in ran.stdout
-    rivals.main(["--quick", "--pool", "another"])
-    assert capsys.readouterr().out == "no such pool\n"
-
-
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 4)),
@@ -111,6 +100,8 @@ def test_few_ratings_judge_other_sources(
     assert rivals.with_few(pool, 60) == {}
     assert rivals.main(["--quick", "--few", "25"]) == 0
     assert "1 pools: gp " in capsys.readouterr().out
+    rivals.main(["--quick", "--pool", "another"])
+    assert capsys.readouterr().out == "no such pool\n"
 
 
 def test_surface_numbers_by_hand(rivals: ModuleType) -> None:

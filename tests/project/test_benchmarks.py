@@ -19,6 +19,7 @@ from refless.metrics.matching import cores
 SCRIPT = ROOT / "benchmarks" / "matching.py"
 SAID = {
     "all_ratings": "self-made",
+    "compiled": "self-made",
     "metrics": "SIMULATED texts: 300",
     "stress": "Peak memory",
     "pairs": "| self-made |",

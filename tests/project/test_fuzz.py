@@ -1,6 +1,5 @@
 """A slice of the campaigns in fuzz/, whatever they have found, and that they find what is there."""
 
-import json
 import random
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from fuzz.making import mutated
 from fuzz.targets import TARGETS, Target, attempt
 
 from places import ROOT
+from rows import read_jsonl
 
 pytest.importorskip("pyarrow")
 FOUND = sorted((ROOT / "fuzz" / "found").glob("*/*.bin"))
@@ -55,7 +55,7 @@ def test_faults_are_found(
     )
     monkeypatch.setitem(TARGETS, "planted", planted)
     assert worker.main(["planted", "--runs", "2000", "--drawn"]) == 1
-    said = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    said = read_jsonl(capfd.readouterr().out)
     (fault,) = (one for one in said if "fault" in one)
     assert fault["fault"].startswith("KeyError in")
     assert attempt(broken, b64decode(fault["data"])) is not None

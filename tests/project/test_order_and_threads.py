@@ -285,7 +285,7 @@ def taught(spec: str, most: int) -> Estimator:
 
 @pytest.mark.parametrize("most", [20, 5_000])
 @pytest.mark.parametrize("spec", ["gp", "gp:use_system=yes", NEAR])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.sampled_from(headlines(60)), min_size=1, max_size=12))
 def test_company_of_outputs(spec: str, most: int, texts: list[str]) -> None:
     """An output has the estimate and the interval that it has alone, to the last bit."""

@@ -91,7 +91,7 @@ row = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(row, min_size=2, max_size=12), st.randoms())
 def test_against_a_loop_in_any_order(rows: list[tuple[str, int, float]], order) -> None:
     """Equal estimates share; items without any are drawn from; the order of rows is nothing."""

@@ -88,7 +88,7 @@ def too_many(number: float, limit: float) -> str:
     return f"{number:.2f} is more than {limit}: unfold what you added"
 
 
-@pytest.mark.parametrize(("where", "limit"), [("src", 9.25), ("tests", 9.98)])
+@pytest.mark.parametrize(("where", "limit"), [("src", 9.25), ("tests", 9.94)])
 def test_tokens_in_a_line(where: str, limit: float) -> None:
     """Tokens a line of code, docstrings among them; wanted are 8.5 (peers have 5.3 to 8.7)."""
     files = FILES[where]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -111,13 +111,6 @@ def offered(example: str, folder: Path, group: str, entry: str) -> Path:
     return folder
 
 
-def source_of(example: str, folder: Path, outside: Sequence[str]) -> Path:
-    """The source with an example in it, or beside it: as which entry of which group."""
-    if outside:
-        return offered(example, folder, *outside)
-    return source_with(example, folder=folder)
-
-
 def test_few_files_are_touched() -> None:
     """The page says how many; at most two, but for a study with a command and a page."""
     files = {}
@@ -133,9 +126,11 @@ def test_few_files_are_touched() -> None:
 def test_a_metric(tmp_path: Path, *, outside: bool) -> None:
     """It scores, checks its parameter, and is listed; a stranger's package may offer it."""
     entry = "length-ratio = yours.length_ratio:LengthRatio"
-    source = source_of(
-        "metric", tmp_path / "src", ("metrics", entry) if outside else ()
-    )
+    folder = tmp_path / "src"
+    if outside:
+        source = offered("metric", folder, "metrics", entry)
+    else:
+        source = source_with("metric", folder=folder)
     rows = [
         {"text": "four", "references": ["12345678"]},
         {"text": "long" * 9, "references": ["a"]},
@@ -151,13 +146,9 @@ def test_a_metric(tmp_path: Path, *, outside: bool) -> None:
     assert "largest ratio" in ran(source, "list", "metrics")
 
 
-@pytest.mark.parametrize("outside", [False, True])
-def test_an_estimator(tmp_path: Path, *, outside: bool) -> None:
+def test_an_estimator(tmp_path: Path) -> None:
     """Validated, with its parameters, and listed."""
-    entry = "same-length = yours.same_length:SameLength"
-    source = source_of(
-        "estimator", tmp_path / "src", ("estimators", entry) if outside else ()
-    )
+    source = source_with("estimator", folder=tmp_path / "src")
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
     words = ("--estimator", "same-length:nearest=3", "--format", "json")
     found = json.loads(ran(source, "validate", path, *words))

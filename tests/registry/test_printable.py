@@ -1,7 +1,5 @@
 """Nothing that comes from files or names commands a terminal, or a spreadsheet where asked."""
 
-import csv
-import io
 import json
 import re
 from itertools import product
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from command_line import ANY_NEIGHBOR, jsonl, rated_rows, run
 from refless.registry.sanitize import printable
 from refless.report.export import as_csv
+from rows import read_csv
 
 ESCAPE = "\x1b[31m\x1b]0;title\x07\u202ered\x9b5m"
 COMMANDS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -122,10 +121,8 @@ def test_formulas_are_text_where_asked(tmp_path: Path) -> None:
     words = ["score", path, "--rated", path, *ANY_NEIGHBOR, "--format", "csv"]
     plain = run(*words)
     safe = run(*words, "--csv-safe", "-o", tmp_path / "o.csv")
-    assert {row["system"] for row in csv.DictReader(io.StringIO(plain.out))} == {
-        "=SUM(A1)"
-    }
-    read = [*csv.DictReader(io.StringIO(safe.out))]
+    assert {row["system"] for row in read_csv(plain.out)} == {"=SUM(A1)"}
+    read = read_csv(safe.out)
     assert {row["system"] for row in read} == {"'=SUM(A1)"}
     assert {row["text"][:2] for row in read} == {"'-"}
     assert (tmp_path / "o.csv").read_text("utf-8") == safe.out
@@ -135,7 +132,7 @@ def test_formulas_are_text_where_asked(tmp_path: Path) -> None:
 def test_the_way_back_from_safe_cells(texts: list[str]) -> None:
     """Cells are as docs/security.md has them; numbers stay numbers."""
     written = as_csv([{"x": text, "n": -1.5} for text in texts], safe=True)
-    read = [*csv.DictReader(io.StringIO(written, newline=""))]
+    read = read_csv(written)
     back = [re.sub(r"^'(?='*[=+\-@\t\r])", "", row["x"]) for row in read]
     assert back == texts
     assert not any(re.match(r"[=+\-@\t\r]", row["x"]) for row in read)

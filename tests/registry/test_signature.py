@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, setting
+from refusals import bad_usage
 
 # every code point, lone surrogates too, and often the characters that signatures are built with
 ANY_TEXT = st.text(
@@ -83,5 +84,5 @@ def test_settings_are_written_alike(value: object, text: str) -> None:
 @pytest.mark.parametrize("text", ["m|tau", "m|tau:0,08|é:1", "é", "m|tau:%ff"])
 def test_what_is_no_signature(text: str) -> None:
     """A part without a colon, letters beyond ASCII, escapes that are no UTF-8."""
-    with pytest.raises(UsageError, match="signature"):
+    with bad_usage("signature"):
         Signature.parse(text)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
+from command_line import one_line
 from refless.commands.explain.result import ExplainResult
 from refless.data.records import Outputs, outputs_of
 from refless.estimators.neighbors import BLEUNeighbors
@@ -103,11 +104,11 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
     """The verdict, the notes, and every cell and line of every section."""
     document = made()
     page = re.sub(r"<[^>]+>", "", unescape(as_html(document))).replace("\xa0", " ")
-    text = " ".join(as_text(document, width=400).split())
+    text = one_line(as_text(document, width=400))
     assert document.title
     for line in (document.verdict, *document.notes, *document.signatures):
         assert line in page
-        assert " ".join(line.split()) in text
+        assert one_line(line) in text
     for section in plain(document):
         cells = (
             [] if section.table is None else [*chain.from_iterable(section.table.rows)]
@@ -115,7 +116,7 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
         for said in (*section.lines, *cells):
             for part in said.removeprefix("signature: ").split("\n"):
                 assert part.strip() in page
-                assert " ".join(part.split()) in text
+                assert one_line(part) in text
 
 
 def test_stress_counts_what_was_decided() -> None:

@@ -1,13 +1,12 @@
 """Documents as text and Markdown; rows as CSV, objects as JSON."""
 
-import csv
-import io
 import json
 import math
 
 from refless.report.document import Document, Section, Table
 from refless.report.export import as_csv, as_json, as_jsonl
 from refless.report.text import as_markdown, as_text
+from rows import read_csv
 
 JSON = {"format": 1, "value": math.nan, "odd": "\ud800", "list": [math.inf * 0]}
 ROWS: list[dict[str, str | float | None]] = [
@@ -44,7 +43,7 @@ def test_jsonl_is_one_object_a_row() -> None:
 
 def test_csv_reads_back() -> None:
     """RFC 4180 quoting; an undefined number and None are empty cells."""
-    rows = list(csv.DictReader(io.StringIO(as_csv(ROWS), newline="")))
+    rows = read_csv(as_csv(ROWS))
     assert rows[0] == {"id": "a", "value": "", "text": 'say "x", \n|y|'}
     assert rows[1] == {"id": "b", "value": "0.1", "text": ""}
     assert as_csv([]).strip() == ""

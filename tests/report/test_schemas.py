@@ -131,13 +131,11 @@ def test_schemas_are_strict(found: Any) -> None:
 
 
 BY_NEIGHBORS = [  # with BLEU Neighbors, also where everything is undefined
-    "score outputs.jsonl --rated rated.jsonl",
     "score outputs.jsonl --rated rated.jsonl --scale 1 5",
     "score short.jsonl --rated rated.jsonl",
     "score outputs.jsonl --rated one.jsonl",
     "score long.jsonl --rated long.jsonl",
     "score sourced.jsonl --rated rated.jsonl",
-    "validate rated.jsonl",
     "validate rated.jsonl --scale 1 5 --group source",
     "validate one.jsonl",
     "validate two.jsonl",
@@ -152,9 +150,7 @@ BY_NEIGHBORS = [  # with BLEU Neighbors, also where everything is undefined
 BY_OTHERS = [  # without --estimator, with others, with several; of commands without
     "score outputs.jsonl --rated rated.jsonl",
     "score short.jsonl --rated thumbs.jsonl --scale 0 1",
-    "score outputs.jsonl --rated one.jsonl",
     "validate rated.jsonl --scale 1 5",
-    "validate one.jsonl",
     "validate equal.jsonl",
     "validate apart.jsonl --estimator gp --estimator bleu-neighbors",
     "compare systems.jsonl --scale 0 4",
@@ -164,7 +160,6 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "validate systems.jsonl --estimator gp --score-column good",
     "validate systems.jsonl --estimator bleu-neighbors --score-column good",
     "explain --rated rated.jsonl --id t001",
-    "explain --rated one.jsonl --id 1",
     "validate pairs.jsonl --score-column good",
     "validate two-pairs.jsonl",
     "score sourced.jsonl --rated pairs.jsonl",
@@ -196,7 +191,6 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "fit rated.jsonl --to fitted.safetensors",
     "demo",
     "list estimators",
-    "list metrics",
     "list datasets",
 ]
 

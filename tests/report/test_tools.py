@@ -26,6 +26,7 @@ from refless import RefLessError
 from refless.commands.lists.run import list as listed
 from refless.data.tables import Reading, read_pool
 from refless.report.tools.junit import junit
+from rows import read_jsonl
 
 SCALE = ("--scale", 1, 5)
 
@@ -46,15 +47,13 @@ def scored(folder: Path, name: str, *words: object) -> Sequence[Mapping[str, Any
     by = ("--rated", folder / "rated.jsonl", *SCALE, *ANY_NEIGHBOR)
     ran = run("score", folder / name, *by, *words, "--format", "jsonl")
     assert ran.code in {0, 3, 4}, ran.err
-    return [json.loads(line) for line in ran.out.splitlines()]
+    return read_jsonl(ran.out)
 
 
 def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
     """NaN and the reason where there is no estimate; ids are those of the samples."""
     rows = scored(folder, "one.jsonl", "-o", f"inspect:{tmp_path / 's.jsonl'}")
-    lines = [
-        json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()
-    ]
+    lines = read_jsonl((tmp_path / "s.jsonl").read_text())
     assert [line["id"] for line in lines] == [row["id"] for row in rows]
     for line, row in zip(lines, rows, strict=True):
         assert {*line} == {"id", "value", "explanation", "metadata"}
@@ -83,9 +82,7 @@ def test_inspect_knows_epochs_by_their_order(folder: Path, tmp_path: Path) -> No
         "-o",
         f"inspect:{tmp_path / 's.jsonl'}",
     )
-    lines = [
-        json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()
-    ]
+    lines = read_jsonl((tmp_path / "s.jsonl").read_text())
     assert [(line["id"], line["epoch"]) for line in lines] == [
         (row["item"], 1 + i // 12) for i, row in enumerate(rows)
     ]

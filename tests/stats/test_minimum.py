@@ -11,7 +11,7 @@ from refless.registry.arrays import FloatArray
 from refless.stats.minimum import Local, minimized
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
 def test_as_low_as_scipy_in_few_evaluations(seed: int, size: int) -> None:
     """A convex function of badly scaled variables, some of them at their bounds.

@@ -300,7 +300,7 @@ def close(first: Answer, second: Answer) -> None:
     assert first.untold == second.untold
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(samples(), st.booleans())
 def test_the_slow_twin(drawn: tuple[Sample, Interval | None], these: bool) -> None:
     """Loops give what arrays give; without two units on a side there is no interval."""
@@ -336,7 +336,7 @@ def test_the_slow_twin(drawn: tuple[Sample, Interval | None], these: bool) -> No
     assert answer.interval[1] == pytest.approx(max(inside[1], answer.value))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(samples(), st.booleans(), st.randoms(use_true_random=False))
 def test_neither_order_nor_names_nor_sides_count(
     drawn: tuple[Sample, Interval | None], these: bool, random
@@ -642,7 +642,7 @@ def by_proxy(sample: Sample, *, these: bool) -> tuple[float, float]:
     return product / math.sqrt(math.prod(squares)), product / squares[1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(10, 40),
     st.integers(0, 40),
@@ -739,7 +739,7 @@ def raters_twin(sample: Sample, *, these: bool) -> float:
     return strange if strange > 1e-9 else 0.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 7),

@@ -37,7 +37,6 @@ def same(ours: float, theirs: float) -> bool:
     return ours == pytest.approx(theirs, rel=1e-10, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(PAIRS)
 def test_correlations_and_p_values_equal_scipy_with_many_ties(columns):
     """Any short column of seven levels gives scipy's coefficient and p-value."""
@@ -64,7 +63,7 @@ def test_correlations_equal_scipy_at_every_size(n, levels):
         assert ours is kendall or same(correlation_p(value, n), p)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(PAIRS)
 def test_the_compiled_balance_equals_the_dense_one(columns):
     """Fenwick tree and table of signs count the same pairs."""
@@ -73,7 +72,7 @@ def test_the_compiled_balance_equals_the_dense_one(columns):
     assert correlation.balance(x, y) == signs.sum()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(PAIRS)
 def test_auc_equals_scikit_learn(columns):
     """The AUC of a binary human rating equals scikit-learn's, also with tied predictions."""

@@ -87,7 +87,7 @@ def inside_at_all(
 TIMES = st.lists(st.floats(0.05, 1.0), min_size=1, max_size=4, unique=True).map(sorted)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     times=TIMES,
     spending=st.sampled_from(SPENDINGS),

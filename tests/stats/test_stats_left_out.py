@@ -60,7 +60,7 @@ def unlike(column: FloatArray, unit: IntArray) -> int:
 
 
 @pytest.mark.parametrize("name", OTHER_TOOLS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(12, 60), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_leaving_out_by_hand(name: str, n: int, size: int, seed: int) -> None:
     """Other tools' coefficients without each unit, on Fisher's scale; rows in any order."""
@@ -200,7 +200,7 @@ def rmse(errors: FloatArray, unit: IntArray) -> Estimate:
     return root_mean_square(errors, unit, mean)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(12, 60), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
     """The low end on the scale of the power -2/3, the high end that of the mean of squares."""

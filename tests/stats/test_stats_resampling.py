@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.random import default_rng
@@ -46,7 +46,6 @@ def sample(n: int, *, binary: bool = False, seed: int = 0):
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=weighted_columns())
 def test_weights_equal_repeated_rows(case):
     """Each measure of weights equals the plain one on repeated rows, undefined ones included."""

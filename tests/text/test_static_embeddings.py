@@ -143,7 +143,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
     return saved(tmp_path_factory.mktemp("static"), drawn)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     texts=st.lists(
         st.lists(st.sampled_from([*WORDS, "wolf"])).map(" ".join), max_size=8

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import refless
-from command_line import json_of, run, run_well
+from command_line import json_of, one_line, run, run_well
 from refless.extensions.connect.datasets import (
     DATASETS,
     RAW,
@@ -292,7 +292,7 @@ def test_the_list() -> None:
     for one in found:
         for key in ("about", "good_for", "licence", "citation", "home"):
             assert one[key]
-            assert " ".join(one[key].split()) in text
+            assert one_line(one[key]) in text
 
 
 @pytest.mark.parametrize("name", DATASETS)

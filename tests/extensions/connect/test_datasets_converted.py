@@ -12,11 +12,11 @@ from command_line import ANY_NEIGHBOR, run_well
 from places import DATA
 from published import needed
 from refless.extensions.connect.datasets import DATASETS, convert
-from rows import csv_of
+from rows import csv_of, read_jsonl
 
 
 def rows_of(content: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in content.decode().splitlines()]
+    return read_jsonl(content.decode())
 
 
 def test_grade() -> None:

@@ -10,8 +10,9 @@ from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.bertscore import BERTScore
 from refless.metrics.bertscore import Matched, f_scores, random_baseline
 from refless.metrics.protocol import METRICS
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError
 from refless.text.embed import Encoder, loading
+from refusals import bad_input, bad_usage
 
 OUTPUTS = Outputs(
     ids=numbered(4),
@@ -78,9 +79,9 @@ def test_signatures(model: str) -> None:
 
 def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No model, no references, no library."""
-    with pytest.raises(UsageError, match="needs a model"):
+    with bad_usage("needs a model"):
         BERTScore().score(OUTPUTS)
-    with pytest.raises(InputError, match="no references"):
+    with bad_input("no references"):
         BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
     assert BERTScore.missing() == ""
     monkeypatch.setattr(

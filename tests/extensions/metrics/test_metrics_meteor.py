@@ -16,7 +16,8 @@ from refless.metrics import meteor as arithmetic
 from refless.metrics.kernels import KERNELS
 from refless.metrics.meteor import Meteor, jar, meteor_score, meteor_statistics
 from refless.metrics.protocol import METRICS
-from refless.registry.errors import MissingExtraError, RefLessError, UsageError
+from refless.registry.errors import MissingExtraError, RefLessError
+from refusals import bad_usage
 
 VOCABULARY = "the a dog dogs runs run quick fast is was , . It's"
 ODD = [
@@ -142,7 +143,7 @@ def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_java_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The jar is there, and nothing that runs it."""
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(UsageError, match="METEOR cannot run here: it needs Java"):
+    with bad_usage("METEOR cannot run here: it needs Java"):
         Meteor().prepare(["a text"])
 
 

@@ -8,7 +8,8 @@ from records import outputs_of_items
 from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.rouge import ROUGEL
 from refless.metrics.protocol import METRICS
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
+from refusals import bad_input
 
 WORDS = st.lists(
     st.sampled_from(["a", "fox", "is", "quick", "not"]), min_size=1, max_size=9
@@ -106,5 +107,5 @@ def test_bad_parameters_and_input() -> None:
     for wrong in ({"variant": "x"}, {"tokenize": "x"}):
         with pytest.raises(UsageError):
             ROUGEL(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no references"):
+    with bad_input("no references"):
         ROUGEL().score(Outputs(ids=("1",), texts=("a",)))

@@ -21,6 +21,7 @@ from refless.extensions.papers.mining import (
 )
 from refless.registry.errors import InputError, MissingExtraError
 from refusals import bad_input, bad_usage
+from rows import read_jsonl
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]
 
@@ -151,7 +152,7 @@ def refless(*arguments, status=0):
 
 def rows_of(path):
     """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return read_jsonl(path.read_text("utf-8"))
 
 
 def test_command_goes_out_and_back(tmp_path) -> None:

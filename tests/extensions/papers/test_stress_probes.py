@@ -22,8 +22,8 @@ from refless.extensions.papers.stress.rows import Row, relative
 from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.useless import useless_probe
 from refless.metrics.protocol import Scores, averaged
-from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
+from refusals import bad_input, bad_usage
 
 FEW = StressPlan(resamples=100)
 NOUNS = ("dog", "cat", "boat", "tree", "child", "horse", "river", "tower")
@@ -272,7 +272,7 @@ def test_material_sorts_items_and_systems() -> None:
     found = material_of(outputs)
     assert found.systems == {"s": ("x",), "t": ("y",)}
     assert (len(found.items), found.dropped) == (1, 2)
-    with pytest.raises(InputError, match="answered by all"):
+    with bad_input("answered by all"):
         material_of(
             Outputs(
                 ids=("1", "2"), texts=("x", "y"), systems=("s", "t"), items=("a", "b")
@@ -282,5 +282,5 @@ def test_material_sorts_items_and_systems() -> None:
 
 def test_settings_that_cannot_be() -> None:
     """Unknown probes."""
-    with pytest.raises(UsageError, match="no probe 'x'"):
+    with bad_usage("no probe 'x'"):
         StressPlan(probes=("x",))

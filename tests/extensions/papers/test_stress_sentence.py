@@ -25,7 +25,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "B", "c", "a.", "dd"]), max_size=7).
 
 
 @pytest.mark.parametrize("spec", FAST)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     references=st.lists(
         st.lists(WORDS, min_size=1, max_size=3), min_size=2, max_size=5

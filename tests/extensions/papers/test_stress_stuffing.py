@@ -16,7 +16,7 @@ from refless.extensions.papers.stress.stuffing import (
     stuffed,
     stuffing_probe,
 )
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 PLAN = StressPlan(resamples=50)
 JUDGE = Estimated(estimator=BLEUNeighbors())
@@ -91,5 +91,5 @@ def test_ungameable_is_told() -> None:
 def test_too_few_ratings(honest: Outputs) -> None:
     """Wrong usage, which becomes a reason why the probe was not run."""
     few = pool_of(["a b c d e"] * 5, [1.0] * 5)
-    with pytest.raises(UsageError, match="needs 20 rated texts"):
+    with bad_usage("needs 20 rated texts"):
         stuffing_probe(JUDGE, few, honest, PLAN)

@@ -10,7 +10,7 @@ from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.units import in_units
 from refless.metrics.protocol import Scores, averaged
-from refless.registry.errors import UsageError
+from refusals import bad_usage
 
 POOL = simulate(120, seed=5).pool
 PAIRS = [  # rows of two systems, item by item; each item has a row of each of three systems
@@ -89,5 +89,5 @@ def test_undefined() -> None:
     ]
     assert few.n_units == 0
     assert np.isnan([few.spearman, few.kendall, *few.spearman_interval]).all()
-    with pytest.raises(UsageError, match="1 or more"):
+    with bad_usage("1 or more"):
         in_units([], {}, unit=0)

@@ -99,7 +99,7 @@ LENGTHS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(lengths=LENGTHS)
 def test_padding_says_nothing(lengths: list[tuple[int, int]]) -> None:
     """Values and gradients of a batch are those of its rows, each alone without padding."""

@@ -246,4 +246,4 @@ def test_old_ratings_teach_one_dimension(tmp_path: Path) -> None:
         "--dimension",
         "style",
     )
-    assert (ran.code, "name one --dimension" in ran.notes) == (2, True)
+    assert ran.refuses("name one --dimension")

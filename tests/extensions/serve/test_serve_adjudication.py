@@ -1,7 +1,5 @@
 """Items on which raters differ: who decides, what counts, and that the record keeps all."""
 
-import csv
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import assigned
 from refless.extensions.serve.store import Store
+from rows import read_csv, read_jsonl
 from serving import client, event, exported, joined, opened, outputs, owner_of, rows_of
 
 TASK = Task(project=Project(adjudicate=1), repeat=0.0, overlap=0.0, per_item=2)
@@ -138,16 +137,16 @@ def test_a_third_rater_decides(database: str) -> None:
     )
     (task,) = json.loads(exported(store, "label-studio.json"))
     assert [part["result"][0]["value"]["number"] for part in task["annotations"]] == [4]
-    (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    (item,) = read_csv(exported(store, "items.csv").decode())
     assert (item["mean"], item["apart"]) == ("4.0", "4.0")
     assert (item["ratings"], item["decided"]) == ("r01: 1; r02: 5", "decider: 4")
-    acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
+    acts = read_jsonl(exported(store, "events.jsonl"))
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
         ("r01", 0, 1),
         ("r02", 0, 5),
         ("decider", 2, 4),
     ]
-    first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
+    first = read_jsonl(exported(store, "first.jsonl"))
     assert [(row["annotator"], row["rating"]) for row in first] == [
         ("r01", 1),
         ("r02", 5),
@@ -187,7 +186,7 @@ def test_questions_are_summed_up_apart(tmp_path: Path) -> None:
             store.save(
                 rater.id, event("rated", unit, dimension=name, value=value)
             ).result()
-    (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    (item,) = read_csv(exported(store, "items.csv").decode())
     assert (item["mean"], item["apart"]) == ("sense 1.50; style 4.50", "1.0")
     store.close()
 
@@ -291,7 +290,7 @@ def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
     while store.next_unit(raters[2].id).result()["unit"] is not None:
         _rate(store, raters[2], 4)
     (tmp_path / name).write_bytes(exported(store, name))
-    items = [*csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))]
+    items = read_csv(exported(store, "items.csv").decode())
     means = {row["id"]: float(row["mean"]) for row in items}
     assert all(bool(row["decided"]) == (float(row["apart"]) > 1) for row in items)
     assert any(row["decided"] for row in items)
@@ -307,5 +306,5 @@ def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
         "--format",
         "jsonl",
     )
-    human = {row["id"]: row["human"] for row in map(json.loads, ran.out.splitlines())}
+    human = {row["id"]: row["human"] for row in read_jsonl(ran.out)}
     assert human == pytest.approx(means)

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, run, run_well
+from command_line import jsonl, run
 from refless.data.rows import rows_of
+from rows import read_jsonl
 from serving import DATABASES, HASTY, HOSTILE, cut_off, free_port
 
 CHROMIUM = shutil.which("chromium")
@@ -169,9 +170,7 @@ def rate(
 def export_of(browser: Any, name: str) -> list[dict[str, Any]]:
     """The rows of a file that the owner's page offers."""
     fetched = f"fetch('/owner/export/{name}').then((a) => a.text()).then(arguments[0])"
-    return [
-        json.loads(line) for line in browser.execute_async_script(fetched).splitlines()
-    ]
+    return read_jsonl(browser.execute_async_script(fetched))
 
 
 def project_in(folder: Path, text: str) -> tuple[str, ...]:
@@ -179,68 +178,6 @@ def project_in(folder: Path, text: str) -> tuple[str, ...]:
     project = folder / "project.toml"
     project.write_text(text, "utf-8")
     return ("--project", str(project), "--database", str(folder / "ratings.sqlite"))
-
-
-def test_items_by_three_raters(
-    links: dict[str, str], browsers: Callable[[int], Any], outputs: Path
-) -> None:
-    """Keyboard alone, wide and narrow; exported, `validate` reads the same ratings."""
-    owner = browsers(1200)
-    wide = browsers(1200)
-    narrow = browsers(390)
-    owner.get(links["owner"])
-    given: dict[str, dict[str, int]] = {}
-    for name, browser, n in (("r01", wide, 10), ("r02", narrow, 10)):
-        browser.get(links[name])
-        given[name] = rate(browser, n)
-        assert browser.execute_script(
-            "return document.documentElement.scrollWidth"
-        ) <= (390 if browser is narrow else 1200)
-    wide.delete_all_cookies()
-    wide.get(links["r03"])
-    given["r03"] = rate(wide, ITEMS)
-    given["r02"] |= rate(narrow, ITEMS)  # what was kept for them
-    wide.delete_all_cookies()
-    wide.get(links["r01"])
-    given["r01"] |= rate(wide, ITEMS)
-    assert "That is all" in wide.execute_script(
-        "return document.getElementById('main').innerText"
-    )
-    until(
-        owner,
-        "document.getElementById('state').textContent",
-        lambda s: "24 of 24 outputs" in s,
-    )
-    until(
-        owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4
-    )  # a look
-    for browser in (owner, wide, narrow):
-        assert browser.get_log("browser") == []
-        assert "taken" not in browser.title
-    parsed = export_of(owner, "ratings.jsonl")
-    path = jsonl(outputs.with_name("ratings.jsonl"), parsed)
-    told = {(row["annotator"], row["text"]): row["rating"] for row in parsed}
-    expected = {}
-    for who, keys in given.items():
-        expected |= {(who, text): key for text, key in keys.items()}
-    assert told == expected
-    validated = run_well(
-        "validate",
-        path,
-        "--scale",
-        1,
-        5,
-        "--estimator",
-        "bleu-neighbors",
-        "--format",
-        "jsonl",
-    )
-    means: dict[str, list[float]] = {}
-    for row in parsed:
-        means.setdefault(row["id"], []).append(row["rating"])
-    found = [json.loads(line) for line in validated.out.splitlines()]
-    human = {one["id"]: one["human"] for one in found}
-    assert human == pytest.approx({k: sum(v) / len(v) for k, v in means.items()})
 
 
 def test_undo_skip_help_and_back(
@@ -886,7 +823,7 @@ def test_ratings_without_a_connection(
         until(browser, WAITING, lambda n: n == 0)
         assert browser.execute_script(f"return {PROBLEM}") == ""
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
+    rows = read_jsonl(outputs.read_text("utf-8"))
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
@@ -928,7 +865,7 @@ def test_the_page_opens_without_a_connection(
         until(browser, PROBLEM, lambda text: not text)
         given |= rate(browser, 1)
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
+    rows = read_jsonl(outputs.read_text("utf-8"))
     texts = {row["text"]: row["id"] for row in rows}
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
@@ -976,7 +913,7 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         browser.close()
         browser.switch_to.window(first)
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text("utf-8").splitlines()]
+    rows = read_jsonl(outputs.read_text("utf-8"))
     texts = {row["id"]: row["text"] for row in rows}
     given = {told: value for told, value in given.items() if told != text}
     assert [(texts[act["item"]], act["value"]) for act in acts] == [

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.simulate import simulate
 from numpy.random import default_rng
 
-from command_line import json_of, jsonl, run_well
+from command_line import json_of, jsonl, one_line, run_well
 from refless.commands.compare.claims import always_of_rate
 from refless.commands.compare.wins import rate as rate_of
 from refless.data.records import Outputs
@@ -97,7 +97,7 @@ def said(live: Live) -> str:
     page = rendered(
         HOME, "live.html", part="state", task=live.store.task, **live.state()
     )
-    return " ".join(page.split())
+    return one_line(page)
 
 
 def test_ratings_given_before_are_told(tmp_path: Path) -> None:

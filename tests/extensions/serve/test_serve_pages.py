@@ -1,6 +1,5 @@
 """The pages, asked without a browser: who gets in, what leaves, what is refused."""
 
-import csv
 import html
 import io
 import json
@@ -31,7 +30,8 @@ from refless.extensions.serve.project import Project
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task, Where
 from refless.extensions.serve.store import Store
-from refless.registry.errors import UsageError
+from refusals import bad_usage
+from rows import read_csv, read_jsonl
 from serving import (
     HOSTILE,
     begun,
@@ -338,7 +338,7 @@ def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
     reading = Reading(dimension="style", scale=(1, 3))
     assert read_pool(tmp_path / "ratings.jsonl", reading).pool.human.tolist() == [1.0]
     store.close()
-    with pytest.raises(UsageError, match="made with scales"):
+    with bad_usage("made with scales"):
         opened(f"sqlite:///{tmp_path / 'a.sqlite'}", replace(task, scales={}))
 
 
@@ -417,9 +417,7 @@ def test_csv_is_for_spreadsheets(tmp_path: Path) -> None:
     found = Outputs(ids=tuple("abcd"), texts=texts, sources=("-s",) * 4)
     one = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), found)
     rate_all(one, one.add_rater(""))
-    rows = [
-        *csv.DictReader(io.StringIO(exported(one, "ratings.csv").decode(), newline=""))
-    ]
+    rows = read_csv(exported(one, "ratings.csv").decode())
     assert {row["text"] for row in rows} == {"'=HYPERLINK(1)", "'+1", "plain", "'@x"}
     assert {row["source"] for row in rows} == {"'-s"}
     lines = exported(one, "ratings.jsonl").splitlines()
@@ -518,7 +516,7 @@ def test_exports_read_back_equal(
             ratings.text, ratings.annotator, ratings.values, strict=True
         )
     )
-    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    rows = read_jsonl(exported(store, "ratings.jsonl"))
     assert found == sorted((row["id"], row["annotator"], row["rating"]) for row in rows)
     assert len(found) == RATINGS
     assert len(ratings.times) == RATINGS
@@ -572,9 +570,7 @@ def test_events_export_has_all_that_was_shown(store: Store) -> None:
     rater, unit = begun(store)
     store.save(rater, event("rated", unit, value=2.0, latency=1234), "s1").result()
     store.save(rater, event("undone")).result()
-    first, second = (
-        json.loads(line) for line in exported(store, "events.jsonl").splitlines()
-    )
+    first, second = read_jsonl(exported(store, "events.jsonl"))
     assert {*first["shown"]} == {"session", "latency", "content"}
     assert (first["shown"]["session"], first["shown"]["latency"]) == ("s1", 1234)
     assert (first["position"], first["sides"], first["stream"]) == (0, [0], "audit")
@@ -590,7 +586,7 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
         sent = event("rated", unit, value=1.0 + k % 5)
         unit = store.save(rater, sent).result()["next"]
     assert store.database.read(snapshot).drawn == store.assignment.audited == 6
-    rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
+    rows = read_jsonl(exported(store, "audit.jsonl"))
     assert [row["probability"] for row in rows] == [6 / 12] * 6
 
 
@@ -609,7 +605,7 @@ def test_ratings_are_read_at_any_time(
     for k in range(8):
         sent = event("rated", unit, value=1.0 + k % 3)
         unit = store.save(rater, sent).result()["next"]
-    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    rows = read_jsonl(exported(store, "ratings.jsonl"))
     streams = Counter((row["stream"], row["probability"]) for row in rows)
     drawn = store.assignment.audited
     told = {("audit", drawn / 12): drawn, ("waiting", None): 7 - drawn}
@@ -621,7 +617,7 @@ def test_ratings_are_read_at_any_time(
     assert compared.selection == "active"
     kept = store.save(other, event("rated", kept, value=1.0)).result()["next"]
     store.save(other, event("rated", kept, value=1.0)).result()
-    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    rows = read_jsonl(exported(store, "ratings.jsonl"))
     assert Counter(row["stream"] for row in rows) == {"audit": 9, "active": 1}
     store.close()
 
@@ -639,10 +635,7 @@ def test_items_show_all_that_was_said(web: Any, store: Store) -> None:
     rate_all(store, two, [5])
     joined(web, store, owner_of(store))
     page = web.get("/owner/items").text
-    rows = {
-        row["id"]: row
-        for row in csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
-    }
+    rows = {row["id"]: row for row in read_csv(exported(store, "items.csv").decode())}
     place = store.outputs.texts.index(unit["texts"][0])
     row = rows[store.outputs.ids[place]]
     assert (row["ratings"], row["flagged"]) == ("r01: 2; r02: 5", "r01: cut off")

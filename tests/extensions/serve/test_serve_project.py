@@ -16,7 +16,7 @@ from refless.extensions.serve.project import (
     turns_of,
 )
 from refless.extensions.serve.result import Task
-from refless.registry.errors import InputError
+from refusals import bad_input
 from serving import HOSTILE, client, joined, opened, posted
 
 TOML = """
@@ -95,12 +95,11 @@ def test_faults_of_a_project(
     (tmp_path / name).write_text(text, "utf-8")
     outputs = jsonl(tmp_path / "o.jsonl", output_rows())
     ran = run("rate", outputs, "--project", tmp_path / name)
-    assert ran.code == 2
-    assert problem in ran.notes
+    assert ran.refuses(problem)
 
 
 def test_no_project_there() -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with bad_input("cannot be read"):
         project_of("/nowhere/p.toml")
 
 

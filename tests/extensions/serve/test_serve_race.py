@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 
-from command_line import jsonl, run, run_well
+from command_line import jsonl, one_line, run, run_well
+from rows import read_jsonl
 from serving import RACE_ITEMS, RACE_SYSTEMS, race_in, race_rating, race_service
 
 PATIENCE = 120.0  # seconds for a look
@@ -37,7 +38,7 @@ class Browser:
 
     def page(self) -> str:
         """The owner's page."""
-        return " ".join(self.client.get("/owner").text.split())
+        return one_line(self.client.get("/owner").text)
 
     def post(self, path: str, body: str) -> httpx.Response:
         return self.client.post(path, content=body, headers=self.headers)
@@ -140,7 +141,7 @@ def check_certificate(folder: Path, names: list[str]) -> None:
     verified = run_well("compare", "--verify", certificate)
     assert "The certificate holds" in verified.out
     ratings = folder / "certified.jsonl"
-    lines = [json.loads(line) for line in ratings.read_text().splitlines()]
+    lines = read_jsonl(ratings.read_text())
     lines[0]["rating"] = 6 - lines[0]["rating"]
     shutil.copy(ratings, folder / "before.jsonl")
     jsonl(ratings, lines)

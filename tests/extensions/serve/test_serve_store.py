@@ -238,7 +238,7 @@ def folded(acts: list[tuple[str, str, int]]) -> tuple[dict[str, int], bool]:
     return values, skipped
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(acts=ACTS)
 def test_view_is_a_fold_of_the_events(
     acts: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
