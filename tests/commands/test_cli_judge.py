@@ -854,7 +854,7 @@ def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
     ]
     path = table(tmp_path / "copy.csv", rows)
     assert (
-        "copy orders the texts just as people do: it may be the rating"
+        "copy orders the texts just as people do, or just the reverse: it may be"
         in said(path, "copy")[1]
     )
     assert (

@@ -253,7 +253,7 @@ def test_scores_without_ratings() -> None:
 def test_rows_without_texts_are_refused() -> None:
     """A row that holds the answers of two versions; a title above the names of columns."""
     rows: list[dict[str, object]] = [
-        {"question": "Why?", "v1_answer": "So.", "v2_answer": "No.", "": 1}
+        {"question": "Why?", "my_answer": "So.", "gpt_answer": "No.", "": 1}
     ]
     with pytest.raises(InputError, match="one text a row; if a title stands above"):
         refless.look(rows)

@@ -52,6 +52,7 @@ SELECTED = (
     "do not hold: {}."
 )
 MOST = 0.51  # share of raters, which a tie does not reach
+REVERSED = -0.99  # at most this, also if no interval is known
 LENGTHS = ("short", "middling", "long")
 
 
@@ -95,7 +96,8 @@ def audits_of(
             continue
         if shift.leaks:
             note(
-                f"{shift.name} orders the texts just as people do: it may be the rating itself"
+                f"{shift.name} orders the texts just as people do, or just the reverse: it may be "
+                "the rating itself"
             )
         else:
             note(judge_said(shift, one_file=True))
@@ -187,11 +189,16 @@ def _upside_down(judged: Audit, question: Question) -> str:
         remedy = "turn its sign in the file"
     if name in question.lower:
         remedy = f"leave out {called('lower_is_better', name)}"
+    (ratings, *others) = question.read.columns.get("rating", ("", ""))
+    if not (others or question.lower or means_errors(name)):
+        turn = called("lower_is_better", ratings)
+        remedy += f", or {turn} the ratings if their low ones are good"
     for measure, how in (
         ("kappa", "passes what people fail"),
         ("spearman", "is low where people rate high"),
     ):
-        if measure in judged.measures and judged.measures[measure].interval[1] < 0:
+        estimate = judged.measures.get(measure, Estimate(value=math.nan))
+        if estimate.interval[1] < 0 or estimate.value < REVERSED:
             return f"{name} {how}: {remedy}"
     spearman = judged.measures.get("spearman", Estimate(value=math.nan))
     if name in question.lower or not means_errors(name) or spearman.interval[0] > 0:

@@ -17,7 +17,7 @@ from refless.data.records import RatedPool, Scale
 from refless.data.tables.columns import missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.data.tables.proposed import renaming
+from refless.data.tables.proposed import reading_versions
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called, command_line, flags_spoken
 from refless.registry.errors import InputError, RefLessError, UsageError
@@ -66,7 +66,7 @@ class Asked:
             more = f"; perhaps {guess}" if seen.proposed else ""
             meant = {*seen.roles, *seen.proposed}
             if len(seen.beside) > 1 and meant.isdisjoint({"text", "system"}):
-                more = f"; {renaming(seen.beside)}"
+                more = f"; {reading_versions(seen.beside, names)}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
         read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
         shown = {column.name for column in seen.columns if column.role}

@@ -61,7 +61,7 @@ def card_of(
     units = RatingUnits(of_verdicts)
     average = float(people.mean()) if len(people) else math.nan
     guess = f"guessing the average, {units.mean(average)}"
-    state, answer = _answer(table, guess, table.first.name if named else "")
+    state, answer = _answer(table, guess, _among_others(table) if named else "")
     off = units.size(span * math.sqrt(table.first.mse))
     on = f"Rests on {table.first.n_scored} rated outputs"
     errors = f"off by {off} (root mean square)"
@@ -103,9 +103,9 @@ def _smaller(share: float) -> str:
 def _beside(table: Leaderboard) -> list[str]:
     """The difference of each further estimator from the one to use, a sentence each."""
     lines = []
-    for line in table.methods:
+    for line in table.others:
         low, high = line.gain_interval
-        if line.name not in table.baselines and low == low:
+        if low == low:
             told = "not told apart"
             if low > 0 or high < 0:
                 told = "better" if low > 0 else "worse"
@@ -115,10 +115,27 @@ def _beside(table: Leaderboard) -> list[str]:
     return lines
 
 
+def _among_others(table: Leaderboard) -> str:
+    """The name of the estimator to use, and its place among those that were named."""
+    name = table.first.name
+    alike = [line.name for line in table.others if not _is_behind(line)]
+    if not table.others:
+        return name
+    if not alike:
+        return f"{name}, the best of {len(table.others) + 1},"
+    rest = alike[0] if len(alike) == 1 else f"{len(alike)} others"
+    return f"{name}, not told apart from {rest},"
+
+
+def _is_behind(line: MethodLine) -> bool:
+    """Whether an estimator ranks texts less well than the one to use, or not at all."""
+    return line.gain_interval[1] < 0 or math.isnan(line.spearman)
+
+
 def _answer(table: Leaderboard, guess: str, name: str) -> tuple[State, str]:
     """Whether estimates are shown to help, and why, in few words, of an estimator of a name."""
     who = f"{name} is " if name else ""
-    than = f" than {name}" if name else ""
+    than = f" than {name}".removesuffix(",") if name else ""
     line = table.first
     rival = table.rival
     flat = _flat(table)

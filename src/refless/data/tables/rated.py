@@ -20,6 +20,7 @@ from refless.data.tables.cells import each_once, shown, time_of_cell
 from refless.data.tables.columns import SUMMARIES
 from refless.data.tables.ratings import (
     BLANKS,
+    GRADES,
     MOST_RATINGS,
     PAIRED,
     Spelled,
@@ -27,6 +28,7 @@ from refless.data.tables.ratings import (
     blanks_of,
     comma_note,
     marks_fault,
+    may_be_grades,
     means_errors,
     rating_of,
     scale_of_words,
@@ -301,13 +303,18 @@ def _higher_is_better(
             notes.append(
                 f"ratings '{name}': lower is better, so {highest:g} is {values[places].min():g}"
             )
-        elif (
-            means_errors(f"{name} {reading.dimension or ''}")
-            and (values[places] > 0).any()
-        ):
-            turn = called("lower_is_better", name)
+            continue
+        turn = called("lower_is_better", name)
+        is_positive = bool((values[places] > 0).any())
+        if means_errors(f"{name} {reading.dimension or ''}") and is_positive:
             notes.append(
                 f"ratings '{name}': if lower is better, as the name says, {turn}"
+            )
+        elif may_be_grades(name, values[places]):
+            ends = called("scale", GRADES if scale is None else scale)
+            notes.append(
+                f"ratings '{name}': higher is taken as better; if 1 is the best grade, {turn} and "
+                f"{ends} turn them"
             )
     return values, tuple(notes)
 

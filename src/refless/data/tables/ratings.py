@@ -44,6 +44,8 @@ _LOW_IS_BEST = re.compile(
     r"\b[01]\s*(?:=|is|:)\s*(?:the\s+)?(?:best|excellent|perfect|very good|sehr gut)\b"
     r"|\blow(?:er|est)? (?:is|=) (?:good|better|best)\b"
 )
+_GRADES = re.compile(r"(?i)(?:.*[\W_])?(?:(?:schul)?noten?|zensur|grades?)(?:[\W_].*)?")
+GRADES = (1.0, 6.0)
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
 _ANY_WORDS = ["WORD=NUMBER", "..."]
@@ -259,6 +261,13 @@ def means_errors(name: str) -> bool:
         return True
     words = {*re.findall(r"[a-z]+", name.casefold())}
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
+
+
+def may_be_grades(name: str, values: FloatArray) -> bool:
+    """Whether a column may hold grades of which 1 is the best, as in German schools."""
+    best, worst = GRADES
+    are_within = bool(((values >= best) & (values <= worst)).all())
+    return are_within and len(values) > 0 and _GRADES.fullmatch(name) is not None
 
 
 def words_of(
