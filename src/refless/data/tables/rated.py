@@ -55,9 +55,14 @@ Keys = Sequence[Hashable] | None
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PoolRead(Read):
-    """A rated pool and what there is to say about how it was read."""
+    """A rated pool and what there is to say about how it was read.
+
+    Attributes:
+        pool: the rated texts; n_unrated: rows beside them that nobody rated.
+    """
 
     pool: RatedPool
+    n_unrated: int = 0
 
 
 class Rated(NamedTuple):
@@ -119,14 +124,13 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
         named="id" in table.names,
     )
     summary = table.summary(groups, notes, of_rated, "skipped")
-    read = PoolRead(pool=pool, columns=table.roles.columns, **summary)
     rated_keys = set() if keys is None else {keys[row] for row in groups.first}
-    outputs = [row for row, known in enumerate(cells.rated) if not known]
-    return Rated(
-        read,
-        groups,
-        [row for row in outputs if keys is None or keys[row] not in rated_keys],
+    blank = [row for row, known in enumerate(cells.rated) if not known]
+    outputs = [row for row in blank if keys is None or keys[row] not in rated_keys]
+    read = PoolRead(
+        pool=pool, columns=table.roles.columns, n_unrated=len(outputs), **summary
     )
+    return Rated(read, groups, outputs)
 
 
 def sorted_pool(table: RowTable, rated: Rated) -> Rated:
