@@ -126,6 +126,11 @@ class Gathered:
             bisect_right(self.parts, row, key=lambda part: part.first) - 1
         ]
 
+    def names_of(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The file of each of some rows; empty of one file."""
+        one_file = len(self.parts) < 2
+        return () if one_file else tuple(self.part(row).name for row in rows)
+
     @property
     def files(self) -> list[int]:
         """[n] the place of each row's file among the files."""

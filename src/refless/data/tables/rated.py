@@ -20,16 +20,14 @@ from refless.data.tables.cells import each_once, shown, time_of_cell
 from refless.data.tables.columns import SUMMARIES
 from refless.data.tables.ratings import (
     BLANKS,
-    GRADES,
     MOST_RATINGS,
     PAIRED,
     Spelled,
     Words,
     blanks_of,
     comma_note,
+    direction_said,
     marks_fault,
-    may_be_grades,
-    means_errors,
     rating_of,
     scale_of_words,
     single_ratings,
@@ -154,6 +152,7 @@ def by_text(read: Read, order: IntArray) -> dict[str, Any]:
     rows = read.first_rows
     return {
         "group": picked(read.group, order),
+        "files": picked(read.files, order),
         "first": picked(read.first, order),
         "first_rows": rows[order] if len(rows) else rows,
     }
@@ -308,18 +307,9 @@ def _higher_is_better(
                 f"ratings '{name}': lower is better, so {highest:g} is {values[places].min():g}"
             )
             continue
-        turn = called("lower_is_better", name)
-        is_positive = bool((values[places] > 0).any())
-        if means_errors(f"{name} {reading.dimension or ''}") and is_positive:
-            notes.append(
-                f"ratings '{name}': if lower is better, as the name says, {turn}"
-            )
-        elif may_be_grades(name, values[places]):
-            ends = called("scale", GRADES if scale is None else scale)
-            notes.append(
-                f"ratings '{name}': higher is taken as better; if 1 is the best grade, {turn} and "
-                f"{ends} turn them"
-            )
+        criterion = f"{name} {reading.dimension or ''}"
+        said = direction_said(name, criterion, values[places], scale)
+        notes += [f"ratings '{name}': {said}"] if said else []
     return values, tuple(notes)
 
 
