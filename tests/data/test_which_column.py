@@ -279,11 +279,11 @@ def wide(rows: Rows) -> Rows:
 )
 def test_names_of_systems_in_columns(end: str, names: str) -> None:
     """Names in brackets or before tell systems apart; of models if the ratings have them too."""
-    rows = [
-        {end.format(n): f"the text {i} of system {n}" for n in (4, 5)}
-        | {names.format(n): i for n in (4, 5)}
-        for i in range(3)
-    ]
+    row: dict[str, object] = {}
+    for n in (4, 5):
+        row[end.format(n)] = f"the text of system {n}"
+        row[names.format(n)] = n
+    rows = [row]
     systems = "gpt{}" if "gpt" in end else "v{}"
     assert {*read_outputs(rows).outputs.systems} == {*map(systems.format, (4, 5))}
 
