@@ -151,7 +151,7 @@ def test_ratings_that_would_decide_by_hand(
 
 
 def test_rated_outputs_beyond_those_that_are_left() -> None:
-    """What the file lacks is said."""
+    """The answer says that the file lacks them."""
     rows = [
         {"text": text, "rating": i * 7 % 5 if i < 40 else None}
         for i, text in enumerate(headlines(42))
