@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
-from command_line import one_line
+from command_line import headlines, one_line
 from refless.commands.next.active_learning import Choice, Step
 from refless.commands.next.card import card_of as what_to_rate
 from refless.evaluation.further import DECIDED, UNKNOWN, if_steady, if_steady_said
@@ -148,6 +148,16 @@ def test_ratings_that_would_decide_by_hand(
 ) -> None:
     """Of 100 texts with .5 ± .2 and a bar of .6: twice as narrow takes four times as many."""
     assert if_steady(0.5, interval, 0.6, 100, "text").startswith(said)
+
+
+def test_rated_outputs_beyond_those_that_are_left() -> None:
+    """The answer says that the file lacks them."""
+    rows = [
+        {"text": text, "rating": i * 7 % 5 if i < 40 else None}
+        for i, text in enumerate(headlines(42))
+    ]
+    further = refless.validate(rows).card().further
+    assert "more rated outputs, more than the 2 left, would" in further
 
 
 def test_more_texts_than_are_left() -> None:

@@ -812,6 +812,23 @@ def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
     assert ran.err.count("40 of 40 scores of the outputs lie outside") == 1
 
 
+def test_what_is_told_of_metrics(tmp_path: Path) -> None:
+    """An estimator is none; empty outputs, and metrics of other texts, are named."""
+    texts = ["", *headlines(29)]
+    table_of = [
+        {"text": text, "rating": i % 5, "short": -i % 7 if i % 2 else None}
+        for i, text in enumerate(texts)
+    ]
+    path = jsonl(tmp_path / "r.jsonl", table_of)
+    (tmp_path / "own.py").write_text("def size(text): return len(text)\n")
+    ran = run("judge", path, "-m", "bleu-neighbors")
+    assert ran.refuses("is an estimator: --estimator bleu-neighbors holds it beside")
+    own = f"{tmp_path}/own.py:size"
+    ran = run("judge", path, "-m", own, "--score-column", "short", *QUICK)
+    assert "1 output is empty, and" in ran.err
+    assert "Each metric is over the n segments that it scored." in ran.out
+
+
 def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
     """The one is noted, the other is no lack of agreement."""
     rows = [
@@ -820,7 +837,7 @@ def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
     ]
     path = table(tmp_path / "copy.csv", rows)
     assert (
-        "copy orders the texts just as people do: it may be the rating"
+        "copy orders the texts just as people do, or just the reverse: it may be"
         in said(path, "copy")[1]
     )
     assert (

@@ -160,7 +160,7 @@ def test_the_rows_that_a_judge_asks_for_are_drawn_and_enough(tmp_path: Path) -> 
     words = ("--goal", "mean", "--system", "b", "-n", asked, *SCORED)
     page = run_well("next", path, *words, *NEIGHBORS, "-o", filled).line
     assert f"refless judge {path} {filled} " in page
-    listed = list(csv.DictReader(filled.read_text().splitlines()))
+    listed = read_csv(filled.read_text())
     assert [row["system"] for row in listed] == ["b"] * int(asked)
     written(filled, [{**row, "rating": 1 + i % 5} for i, row in enumerate(listed)])
     assert "rate about" not in noted("judge", path, filled)

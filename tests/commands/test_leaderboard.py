@@ -8,7 +8,7 @@ import pytest
 from numpy.random import default_rng
 
 from records import fixed
-from refless.commands.validate.card import spared_said
+from refless.commands.validate.card import _among_others, spared_said
 from refless.commands.validate.leaderboard import against, to_use
 from refless.commands.validate.verdict import verdict, worth_using
 
@@ -29,6 +29,19 @@ def held_against(human, one, other, groups=None):
     """The line of `one` beside `other`."""
     predicted = {"other": other, "one": one}
     return table(human, predicted, reference="other", groups=groups).methods[1]
+
+
+def test_an_estimator_that_ranks_nothing_is_not_the_one_to_use() -> None:
+    """Another one that agrees with people takes its place, and the answer says so."""
+    flat = np.zeros(60)
+    known = {"flat": flat, "near": NEAR, "constant": flat}
+    found = table(HUMAN, known, reference="flat", baselines=("constant",))
+    assert to_use(found, {}) == "near"
+    found = table(HUMAN, known, reference="near", baselines=("constant",))
+    assert _among_others(found) == "near, the best of 2,"
+    close = {"near": NEAR, "nearer": NEAR + FAR / 20, "constant": flat}
+    found = table(HUMAN, close, reference="near", baselines=("constant",))
+    assert _among_others(found) == "near, not told apart from nearer,"
 
 
 def test_saved_by_hand() -> None:

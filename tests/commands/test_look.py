@@ -133,8 +133,16 @@ def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
         jsonl(tmp_path / f"{name}.jsonl", without(rows[k::2], "version"))
         for k, name in enumerate(("old", "new"))
     )
-    card = answers([str(old), str(new)])["versions"]
-    assert card.command.startswith(f"refless.compare(['{old}', '{new}']")
+    result = refless.look([str(old), str(new)])
+    assert "each file is read as one version: 'new', 'old'" in result.notes
+    assert result.cards[0].topic == "new against old"
+    assert result.outputs is not None
+    shown = chain.from_iterable(result.outputs.answers)
+    assert any(one is not None and one.estimate is not None for one in shown)
+    others = [{**row, "prompt": f"{row['prompt']}?"} for row in rows[1::2]]
+    apart = jsonl(tmp_path / "apart.jsonl", without(others, "version"))
+    card = answers([str(old), str(apart)])["versions"]
+    assert card.command.startswith(f"refless.compare(['{old}', '{apart}']")
 
 
 def test_open_versions_say_what_would_tell() -> None:
@@ -253,7 +261,7 @@ def test_scores_without_ratings() -> None:
 def test_rows_without_texts_are_refused() -> None:
     """A row that holds the answers of two versions; a title above the names of columns."""
     rows: list[dict[str, object]] = [
-        {"question": "Why?", "v1_answer": "So.", "v2_answer": "No.", "": 1}
+        {"question": "Why?", "my_answer": "So.", "gpt_answer": "No.", "": 1}
     ]
     with bad_input("one text a row; if a title stands above"):
         refless.look(rows)

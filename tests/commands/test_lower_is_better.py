@@ -57,6 +57,17 @@ def test_ratings_are_turned(
     assert not any(hint in line for line in read.notes)
 
 
+def test_grades_may_be_best_at_1(tmp_path: Path) -> None:
+    """Columns called grades say which way they are read, and so does a judge against them."""
+    table = [{"id": i, "Note": i % 6 + 1, "judge": 7 - i % 6} for i in range(30)]
+    path = jsonl(tmp_path / "r.jsonl", table)
+    notes = run("judge", path, "--column", "rating=Note", "--score-column", "judge").err
+    assert (
+        "if 1 is the best grade, --lower-is-better Note and --scale 1 6 turn" in notes
+    )
+    assert "or --lower-is-better Note the ratings if their low ones are good" in notes
+
+
 def test_compare_turns_errors(tmp_path: Path) -> None:
     """The system with fewer errors is the better one, by the difference of the means (numpy)."""
     path = jsonl(tmp_path / "r.jsonl", rows())

@@ -261,6 +261,25 @@ def wide(rows: Rows) -> Rows:
     ]
 
 
+@pytest.mark.parametrize(
+    ("end", "names"),
+    [
+        ("answer (v{})", "rating (v{})"),
+        ("v{} answer", "v{} rating"),
+        ("response_gpt{}", "score_gpt{}"),
+    ],
+)
+def test_names_of_systems_in_columns(end: str, names: str) -> None:
+    """Names in brackets or before tell systems apart; of models if the ratings have them too."""
+    row: dict[str, object] = {}
+    for n in (4, 5):
+        row[end.format(n)] = f"the text of system {n}"
+        row[names.format(n)] = n
+    rows = [row]
+    systems = "gpt{}" if "gpt" in end else "v{}"
+    assert {*read_outputs(rows).outputs.systems} == {*map(systems.format, (4, 5))}
+
+
 @pytest.mark.parametrize("memory", [False, True])
 def test_texts_side_by_side(tmp_path: Path, *, memory: bool) -> None:
     """Both texts of a row are compared as if they stood on rows of their own, which is said."""
@@ -437,9 +456,18 @@ def test_texts_of_a_version_a_column_are_named() -> None:
     assert overview(with_text, Reading()).beside == ()
     with bad_input("'new' 'output_v2', its ratings 'rating_v2'"):
         refless.look(rows)
-    answers = renamed(rows, old="old answer", new="new answer")
-    with bad_input("call 'old answer' 'output_v1', its ratings 'rating_v1'"):
+    answers = renamed(rows, old="Antwort (GPT-4)", new="Antwort (Mine)")
+    with bad_input(r"read all with --column 'text=Antwort\*'; the"):
         refless.look(answers)
+    graded = [{**row, "Note (GPT-4)": 2, "Note (Mine)": 3} for row in answers]
+    with bad_input(r"'text=Antwort\*' --column 'rating=Note\*'"):
+        refless.look(graded)
+    columns = Columns(text="Antwort*", rating=("Note*",))
+    found = read_pool(graded, Reading(columns=columns)).pool
+    assert {*zip(found.systems, found.human, strict=True)} == {
+        ("GPT-4", 2),
+        ("Mine", 3),
+    }
     with bad_input(r"text=NAME, one text a row; the columns"):
         refless.look(
             [{**row, "system": "v" + str(i % 2)} for i, row in enumerate(rows)]

@@ -106,24 +106,28 @@ def most_of(wanted: Iterable[Further]) -> Further:
     return max(wanted, key=lambda one: math.inf if one.count is None else one.count)
 
 
-def if_steady(value: float, interval: Interval, bar: float, n: int, noun: str) -> str:
+def if_steady(
+    value: float, interval: Interval, bar: float, n: int, noun: str, left: int = 0
+) -> str:
     """The data that would put the interval of a number on one side of a bar, in a sentence.
 
     Args:
         value, interval: the number, by n of a noun; bar: that it is held against.
+        left: as in `if_steady_said`.
     """
     low, high = interval
     if low >= bar or high < bar:
         return DECIDED
     half = value - low if value > bar else high - value
-    return if_steady_said(needed_if_steady(n, half, abs(value - bar)), n, noun)
+    needed = needed_if_steady(n, half, abs(value - bar))
+    return if_steady_said(needed, n, noun, left)
 
 
 def first_open(
-    numbers: Iterable[tuple[float, Interval, float]], n: int, noun: str
+    numbers: Iterable[tuple[float, Interval, float]], n: int, noun: str, left: int = 0
 ) -> str:
     """The same of the first number of several, each with its bar, that is not decided."""
-    said = (if_steady(*number, n, noun) for number in numbers)
+    said = (if_steady(*number, n, noun, left) for number in numbers)
     return next((line for line in said if line != DECIDED), UNKNOWN)
 
 

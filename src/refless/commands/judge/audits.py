@@ -50,6 +50,7 @@ SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
     "do not hold: {}."
 )
+REVERSED = -0.99  # at most this, also if no interval is known
 LENGTHS = ("short", "middling", "long")
 
 
@@ -81,7 +82,8 @@ def audits_of(
             continue
         if shift.leaks:
             note(
-                f"{shift.name} orders the texts just as people do: it may be the rating itself"
+                f"{shift.name} orders the texts just as people do, or just the reverse: it may be "
+                "the rating itself"
             )
         else:
             note(judge_said(shift, one_file=True))
@@ -120,11 +122,16 @@ def _upside_down(judged: Audit, question: Question) -> str:
         remedy = "turn its sign in the file"
     if name in question.lower:
         remedy = f"leave out {called('lower_is_better', name)}"
+    (ratings, *others) = question.read.columns.get("rating", ("", ""))
+    if not (others or question.lower or means_errors(name)):
+        turn = called("lower_is_better", ratings)
+        remedy += f", or {turn} the ratings if their low ones are good"
     for measure, how in (
         ("kappa", "passes what people fail"),
         ("spearman", "is low where people rate high"),
     ):
-        if measure in judged.measures and judged.measures[measure].interval[1] < 0:
+        estimate = judged.measures.get(measure, Estimate())
+        if estimate.interval[1] < 0 or estimate.value < REVERSED:
             return f"{name} {how}: {remedy}"
     spearman = judged.measures.get("spearman", Estimate())
     if name in question.lower or not means_errors(name) or spearman.interval[0] > 0:

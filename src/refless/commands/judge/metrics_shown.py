@@ -130,7 +130,10 @@ def _agrees(metric: Agreeing) -> str:
     if low > 0:
         return "agrees with people" if high >= WEAK else "hardly agrees with people"
     if high < 0:
-        return f"is low where people rate high ({called('lower_is_better')} turns a column)"
+        return (
+            f"is low where people rate high ({called('lower_is_better')} turns a column; a metric "
+            "of your own can return its negative)"
+        )
     return "shows no agreement with people that chance could not explain"
 
 
@@ -180,6 +183,11 @@ def level_sections(level: Level, heading: str) -> tuple[Section, ...]:
         second = _pairs_of_systems(level, names)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
+    if len({metric.n_scored for metric in level.metrics}) > 1:
+        lines = (
+            *lines,
+            f"Each metric is over the n {heading.casefold()} that it scored.",
+        )
     return (
         Section(title=heading, figures=figures, table=first, lines=lines),
         second,

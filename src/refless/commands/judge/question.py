@@ -23,6 +23,7 @@ from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 from refless.stats.intervals import VERDICTS
 
 
@@ -185,6 +186,11 @@ def scores_of(
         raise UsageError(
             f"no row has both a rating and a score of {names}: nothing to compare"
         )
+    empty = sum(not text.strip() for text in read.outputs.texts) if chosen else 0
+    if empty:
+        names = ", ".join(chosen)
+        verb = "is" if empty == 1 else "are"
+        note(f"{counted(empty, 'output')} {verb} empty, and {names} scored so")
     computed = {name: metric.score(read.outputs) for name, metric in chosen.items()}
     return scores | computed
 

@@ -55,6 +55,7 @@ from refless.commands.warnings import progress
 from refless.data.choices import CHOICES, are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.tables import ScoredRead
+from refless.estimators import ESTIMATORS
 from refless.evaluation.random_draw import RandomDraw
 from refless.metrics.chosen import metrics_of
 from refless.metrics.protocol import Metric, Scores
@@ -177,6 +178,7 @@ def judge(
             f"{called('at_most_wrong')} needs columns of which higher values are better: turn "
             f"{', '.join(lower)} in the file"
         )
+    _check_no_estimators(metrics)
     chosen = metrics_of(metrics)
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, "runs" if runs else "judged")
@@ -373,6 +375,16 @@ def _goes_with_scores(name: str) -> str:
     return (
         f"{called(name)} goes with {column}: it judges scores in a column of the file"
     )
+
+
+def _check_no_estimators(metrics: object) -> None:
+    """Raises UsageError for an estimator among the metrics."""
+    for spec in metrics if isinstance(metrics, list | tuple) else [metrics]:
+        if isinstance(spec, str) and spec.partition(":")[0] in ESTIMATORS:
+            beside = called("estimator", spec)
+            raise UsageError(
+                f"'{spec}' is an estimator: {beside} holds it beside metrics"
+            )
 
 
 def _promise(at_most_wrong: float | None, sure: float, judges: int) -> Promise | None:

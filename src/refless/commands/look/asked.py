@@ -13,11 +13,12 @@ from refless.commands.rows import ScoredRows, note_ratings
 from refless.commands.warnings import note, silenced
 from refless.data.choices import are_choices
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES, unscaled
-from refless.data.records import RatedPool, Scale
-from refless.data.tables.columns import missing
+from refless.data.records import RatedPool, Scale, Texts
+from refless.data.tables.columns import listed, missing
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.data.tables.proposed import renaming
+from refless.data.tables.proposed import reading_versions
+from refless.data.tables.reading import Reading
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called, command_line, flags_spoken
 from refless.registry.errors import InputError, RefLessError, UsageError
@@ -66,9 +67,9 @@ class Asked:
             more = f"; perhaps {guess}" if seen.proposed else ""
             meant = {*seen.roles, *seen.proposed}
             if len(seen.beside) > 1 and meant.isdisjoint({"text", "system"}):
-                more = f"; {renaming(seen.beside)}"
+                more = f"; {reading_versions(seen.beside, names)}"
             raise missing("text", names, ", ".join(words_of(rows)), more)
-        read = read_partly(rows, reader.to_reading(score=seen.scores), None, ())
+        read = _read(rows, reader.to_reading(score=seen.scores), seen)
         shown = {column.name for column in seen.columns if column.role}
         for line in read.notes:
             unread = {*re.findall("'([^']+)'", line.partition(": left unread: ")[2])}
@@ -158,6 +159,33 @@ class Asked:
         """The card with the line that tells all about its answer; see `line`."""
         line = self.line(function, kind, **more)
         return replace(card, advice=f"{card.advice} All about it:", command=line)
+
+
+def _read(rows: Rows, reading: Reading, seen: Overview) -> PartlyRated:
+    """The rows; each of several files is one version if nothing else says who wrote what."""
+    if len(words_of(rows)) > 1 and "system" not in seen.roles:
+        files = read_partly(rows, reading, "", ())
+        if _answer_the_same(files.texts):
+            names = listed(sorted({*files.texts.systems}))
+            note(f"each file is read as one version: {names}")
+            return files
+    return read_partly(rows, reading, None, ())
+
+
+def _answer_the_same(texts: Texts) -> bool:
+    """Whether systems answer mostly the same items, in other words."""
+    answers: dict[str, dict[str, str]] = {}
+    for system, item, text in zip(
+        texts.systems, texts.items, texts.texts, strict=False
+    ):
+        answers.setdefault(system, {})[item] = text
+    first, *others = [*answers.values()] or [{}]
+    for other in others:
+        shared = first.keys() & other.keys()
+        n_different = sum(first[item] != other[item] for item in shared)
+        if 2 * len(shared) < len(other) or 2 * n_different <= len(shared):
+            return False
+    return len(others) > 0
 
 
 def _name_for(function: Callable[..., Result], kind: type[Result]) -> str:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from refless.commands.look.asked import Asked, refused
 from refless.commands.look.result import ROLE_NAMES, LookResult
 from refless.data.tables.columns import listed
-from refless.data.tables.proposed import renaming
+from refless.data.tables.overview import Overview
+from refless.data.tables.proposed import reading_versions
 from refless.data.tables.spellings import of_one_rater
-from refless.registry.arrays import Strings
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError
 from refless.report.document import Card
@@ -30,7 +30,7 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     ratings = asked.seen.ratings
     of_versions = "text" not in guesses and len(asked.seen.beside) > 1
     if not ratings and (of_versions or not guesses):
-        return _of_versions(asked.seen.beside)
+        return _of_versions(asked.seen)
     names = [
         f"'{name}' may be the {ROLE_NAMES.get(role, role)}"
         for role, name in guesses.items()
@@ -62,10 +62,11 @@ def which_is_which(asked: Asked, look: Callable[..., LookResult]) -> list[Card]:
     return [replace(card, command=line)]
 
 
-def _of_versions(names: Strings) -> list[Card]:
+def _of_versions(seen: Overview) -> list[Card]:
     """The card where several columns hold texts that may be those of one version each."""
-    if len(names) < 2:
+    if len(seen.beside) < 2:
         return []
-    found = f"{listed(names, MOST_NAMED)} may be texts of one version each"
-    fault = InputError(found, remedy=f"{renaming(names)}.")
+    header = [column.name for column in seen.columns]
+    found = f"{listed(seen.beside, MOST_NAMED)} may be texts of one version each"
+    fault = InputError(found, remedy=f"{reading_versions(seen.beside, header)}.")
     return [refused(TOPIC, QUESTION, fault)]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,8 @@ def _outputs(
     if validated is not None:
         rated = _names(validated.validation.pool, named=asked.read.named)
         estimates = dict(zip(rated, validated.estimates.values.tolist(), strict=True))
-    names = _names(texts, named=asked.read.named)
+    own = texts if "system" in asked.seen.roles else replace(texts, systems=())
+    names = _names(own, named=asked.read.named)
     values = [estimates.get(name, math.nan) for name in names]
     pool = asked.read.pool
     disputed: set[Hashable] = set()

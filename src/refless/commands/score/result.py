@@ -38,6 +38,7 @@ class ScoreResult(Result):
 
     Attributes:
         scored: the outputs, an estimate each, means overall and by system.
+        files: [n] the file of each output; empty of one file.
         guards: copies of rated texts, outputs unlike all rated texts.
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
@@ -50,6 +51,7 @@ class ScoreResult(Result):
 
     record = ScoreRecord
     scored: Scored
+    files: Sequence[str] = ()
     guards: Guards
     estimator: Estimator
     accepted: Accepting | None
@@ -147,6 +149,9 @@ class ScoreResult(Result):
     def _rows(self) -> Rows:
         """One mapping an output."""
         rows = estimate_rows(self.scored.outputs, self.scored.estimates)
+        if self.files:
+            of_files = zip(self.files, rows, strict=True)
+            rows = [{"file": name, **row} for name, row in of_files]
         if self.accepted is None:
             return rows
         passes = self.accepted.takes(self.scored.estimates.values).tolist()

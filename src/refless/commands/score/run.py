@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import fspath
 from typing import Annotated, Any
 
@@ -57,17 +58,20 @@ from refless.commands.score.guards import guards
 from refless.commands.score.guards_shown import said
 from refless.commands.score.result import ScoreResult, signature_of
 from refless.commands.score.shard import ShardJob
-from refless.commands.score.shards import streamed
+from refless.commands.score.shards import files_in, streamed
 from refless.commands.score.shards_result import shards_result
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, group_names, unit_level, units_of
-from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.records import Outputs, RatedPool, Residuals, picked
 from refless.data.tables import OutputsRead, PoolRead
+from refless.data.tables.formats import is_export
+from refless.data.tables.memory import paths_of
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import scored
+from refless.files.untrusted import is_folder
 from refless.registry.arrays import IntArray, numbered
 from refless.registry.dialect import called, flags_spoken, saving
 from refless.registry.errors import UsageError
@@ -224,6 +228,7 @@ def score(
         signature = signature.plus(accept=accept_above, wrong=at_most_wrong)
     return ScoreResult(
         scored=estimates.listed(texts.listed),
+        files=picked(texts.files, texts.listed),
         guards=alarms,
         one_file=texts.one_file,
         estimator=fit,
@@ -301,12 +306,14 @@ def _check_group(saved: Saved, group: str | None) -> None:
 class _Texts:
     """The rated texts and the outputs, perhaps of one file, with their groups if not sources.
 
-    Both are sorted by content; listed: [n] the outputs in the order of their rows.
+    Both are sorted by content; listed: [n] the outputs in the order of their rows; files: [n] that
+    they are from, if there are several.
     """
 
     rated: RatedPool
     outputs: Outputs
     listed: IntArray
+    files: Sequence[str]
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
     one_file: bool = False
@@ -315,6 +322,7 @@ class _Texts:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
+    outputs = _without_folders(outputs)
     one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
@@ -331,10 +339,22 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     texts = new.outputs
     note_codes(pool, texts)
     if group is None:
-        return _Texts(pool, texts, new.listed, one_file=one_file)
+        return _Texts(pool, texts, new.listed, new.files, one_file=one_file)
     labels = group_names(pool, group, labels)
     of_outputs = group_names(texts, group, new.group)
-    return _Texts(pool, texts, new.listed, labels, of_outputs, one_file=one_file)
+    return _Texts(
+        pool, texts, new.listed, new.files, labels, of_outputs, one_file=one_file
+    )
+
+
+def _without_folders(outputs: Rows) -> Rows:
+    """The outputs, a folder of tables as its files."""
+    paths = paths_of(outputs) or ()
+    folders = [path for path in paths if is_folder(path) and not is_export(path)]
+    if not folders:
+        return outputs
+    files = (sorted(files_in(path)) if path in folders else [path] for path in paths)
+    return [*chain.from_iterable(files)]
 
 
 def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
@@ -350,8 +370,10 @@ def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     column = column_of(saved.group)
-    read = sorted_outputs_of(outputs, reading.to_reading(group=column))
+    read = sorted_outputs_of(
+        _without_folders(outputs), reading.to_reading(group=column)
+    )
     texts = read.outputs
     note_codes(saved.estimator.rated, texts)
     labels = () if saved.group is None else group_names(texts, saved.group, read.group)
-    return _Texts(saved.estimator.rated, texts, read.listed, (), labels)
+    return _Texts(saved.estimator.rated, texts, read.listed, read.files, (), labels)

@@ -96,7 +96,7 @@ def shards_in(outputs: Any, folder: str) -> list[Shard]:
             f"shards are files: name their folder, or a pattern such as 'outputs/*.jsonl'; "
             f"without {called('to')} rows come from anywhere"
         )
-    files = sorted(chain.from_iterable(map(_files_in, paths)))
+    files = sorted(chain.from_iterable(map(files_in, paths)))
     names = Counter(PurePath(file).name for file in files)
     for name, count in names.items():
         if ending_of(name) not in ENDINGS:
@@ -112,7 +112,7 @@ def shards_in(outputs: Any, folder: str) -> list[Shard]:
     return [Shard(file, Path(file).stat().st_size) for file in files]
 
 
-def _files_in(path: str) -> list[str]:
+def files_in(path: str) -> list[str]:
     """The shards in a folder, but for hidden ones and those of other formats; else the file."""
     if not is_folder(path):
         if not Path(path).is_file():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from refless.commands.validate.leaderboard import Leaderboard, MethodLine
+from refless.commands.validate.leaderboard import ENOUGH, Leaderboard, MethodLine
 from refless.commands.validate.verdict import NOTHING_SHOWN, YES_OR_NO, worth_using
 from refless.evaluation.baselines import CONSTANT, RIDGE, RIDGE_SOURCES
 from refless.evaluation.further import DECIDED, UNKNOWN, first_open
@@ -44,6 +44,7 @@ def card_of(
     *,
     of_verdicts: bool,
     named: bool,
+    left: int,
     read: str,
 ) -> Card:
     """The card on estimates of rated outputs that were held out.
@@ -55,13 +56,13 @@ def card_of(
         span: raters' units in a unit of `table`.
         agree: what is known of raters; command: the line that estimates outputs.
         of_verdicts: whether ratings are passes and fails.
-        named: whether the user named the estimators.
+        named: whether the user named the estimators; left: rows that nobody rated yet.
         read: the parts of outputs that estimates are made of.
     """
     units = RatingUnits(of_verdicts)
     average = float(people.mean()) if len(people) else math.nan
     guess = f"guessing the average, {units.mean(average)}"
-    state, answer = _answer(table, guess, table.first.name if named else "")
+    state, answer = _answer(table, guess, _among_others(table) if named else "")
     off = units.size(span * math.sqrt(table.first.mse))
     on = f"Rests on {table.first.n_scored} rated outputs"
     errors = f"off by {off} (root mean square)"
@@ -78,7 +79,7 @@ def card_of(
         label=YES_OR_NO[state],
         answer=answer,
         rests=f"{on}, each estimated from {read}, without its rating: {beside}",
-        further=DECIDED if state != "open" else _further(table),
+        further=DECIDED if state != "open" else _further(table, left),
         unfit=SINGLE.format(off) if state == "yes" else NOTHING_SHOWN,
         advice=ADVICE[state],
         command=command if state == "yes" else "",
@@ -103,9 +104,9 @@ def _smaller(share: float) -> str:
 def _beside(table: Leaderboard) -> list[str]:
     """The difference of each further estimator from the one to use, a sentence each."""
     lines = []
-    for line in table.methods:
+    for line in table.others:
         low, high = line.gain_interval
-        if line.name not in table.baselines and low == low:
+        if low == low:
             told = "not told apart"
             if low > 0 or high < 0:
                 told = "better" if low > 0 else "worse"
@@ -115,10 +116,28 @@ def _beside(table: Leaderboard) -> list[str]:
     return lines
 
 
+def _among_others(table: Leaderboard) -> str:
+    """The name of the estimator to use, and its place among those that were named."""
+    name = table.first.name
+    others = [line for line in table.others if line.coverage >= ENOUGH]
+    if not others or math.isnan(table.first.spearman):
+        return name
+    alike = [line.name for line in others if not _is_behind(line)]
+    if not alike:
+        return f"{name}, the best of {len(others) + 1},"
+    rest = alike[0] if len(alike) == 1 else f"{len(alike)} others"
+    return f"{name}, not told apart from {rest},"
+
+
+def _is_behind(line: MethodLine) -> bool:
+    """Whether an estimator ranks texts less well than the one to use, or not at all."""
+    return line.gain_interval[1] < 0 or math.isnan(line.spearman)
+
+
 def _answer(table: Leaderboard, guess: str, name: str) -> tuple[State, str]:
     """Whether estimates are shown to help, and why, in few words, of an estimator of a name."""
     who = f"{name} is " if name else ""
-    than = f" than {name}" if name else ""
+    than = f" than {name}".removesuffix(",") if name else ""
     line = table.first
     rival = table.rival
     flat = _flat(table)
@@ -154,7 +173,7 @@ def _flat(table: Leaderboard) -> list[MethodLine]:
     return [line for line in table.methods if line.name == CONSTANT]
 
 
-def _further(table: Leaderboard) -> str:
+def _further(table: Leaderboard, left: int) -> str:
     """The rated outputs that would tell whether estimates help, in a sentence."""
     line = table.first
     if math.isnan(line.spearman):  # estimates are all alike, however many are rated
@@ -162,7 +181,7 @@ def _further(table: Leaderboard) -> str:
     numbers = [(each.saved, each.saved_interval, 0.0) for each in _flat(table)]
     numbers.append((line.spearman, line.spearman_interval, 0.0))
     numbers.append((table.rival.gain, table.rival.gain_interval, 0.0))
-    return first_open(numbers, line.n_scored, "rated output")
+    return first_open(numbers, line.n_scored, "rated output", left)
 
 
 def _picture(

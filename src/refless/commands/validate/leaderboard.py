@@ -64,6 +64,12 @@ class Leaderboard:
         return next(line for line in self.methods if line.name == self.reference)
 
     @property
+    def others(self) -> list[MethodLine]:
+        """The other estimators."""
+        used = {*self.baselines, self.reference}
+        return [line for line in self.methods if line.name not in used]
+
+    @property
     def rivals(self) -> list[MethodLine]:
         """The baselines, from the one that gains most over the reference on the same texts."""
         plain = [line for line in self.methods if line.name in self.baselines]
@@ -175,7 +181,8 @@ def _line(name: str, method: Replicates, base: Replicates) -> MethodLine:
 def to_use(table: Leaderboard, twins: Mapping[str, str]) -> str:
     """The reference, unless another estimator with enough coverage is shown to rank texts better.
 
-    If the reference has too few estimates itself, the one with most of them.
+    If the reference has too few estimates itself, the one with most of them; if it ranks no texts,
+    the one that does it best.
 
     Args:
         table: the comparison; twins: estimators that read judges' scores, and each one's name if
@@ -185,6 +192,9 @@ def to_use(table: Leaderboard, twins: Mapping[str, str]) -> str:
     enough = [line for line in estimators if line.coverage >= ENOUGH]
     if table.first not in enough:
         return max(enough or estimators, key=lambda line: line.coverage).name
+    agreeing = [line for line in enough if line.spearman_interval[0] > 0]
+    if agreeing and math.isnan(table.first.spearman):
+        return max(agreeing, key=lambda line: line.spearman).name
     better = [line for line in enough if line.gain_interval[0] > 0]
     if better:
         return max(better, key=lambda line: line.gain).name

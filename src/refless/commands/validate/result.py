@@ -120,6 +120,7 @@ class ValidateResult(Result):
         next_command: the line that estimates outputs with it.
         listed: [n] the texts in the order of their rows.
         named: whether the user named the estimators.
+        left: rows beside the rated ones that can be rated.
     """
 
     record = ValidateRecord
@@ -132,6 +133,7 @@ class ValidateResult(Result):
     next_command: str
     listed: IntArray
     named: bool
+    left: int = 0
 
     @property
     def side_by_side(self) -> Leaderboard:
@@ -175,6 +177,7 @@ class ValidateResult(Result):
             self.next_command,
             of_verdicts=pool.of_verdicts,
             named=self.named,
+            left=self.left,
             read=told_from(self.signature),
         )
 

@@ -190,6 +190,7 @@ def _result(
         signatures={name: str(signed) for name, signed in signatures.items()},
         next_command=scoring(best),
         listed=read.listed,
+        left=read.n_unrated,
         named=False,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )

@@ -217,7 +217,8 @@ def roles_of(
     flags = {
         role: _expanded(names, role, header, path) for role, names in patterns.items()
     }
-    columns = replace(columns, **dict[str, Any](flags))
+    text = _only_text(columns.text, header, path) if "text" in roles else columns.text
+    columns = replace(columns, **dict[str, Any](flags), text=text)
     check_columns(columns, roles)
     chosen: dict[str, Strings] = {}
     phrases = []
@@ -359,6 +360,15 @@ def _expanded(names: Names, role: str, header: Names, path: str) -> Strings:
             )
         result += columns
     return tuple(dict.fromkeys(result))
+
+
+def _only_text(given: str | None, header: Names, path: str) -> str | None:
+    """The only column that a flag's word for the text stands for."""
+    names = _expanded(() if given is None else (given,), "text", header, path)
+    if len(names) > 1:
+        problem = f"more than one column could be the text: {listed(names)}"
+        raise InputError(problem, path=path, remedy=f"choose one with {naming('text')}")
+    return next(iter(names), None)
 
 
 def _is_summary(name: str) -> bool:

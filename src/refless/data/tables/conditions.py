@@ -3,14 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 from refless.data.tables.cells import each_once, shown
-from refless.data.tables.columns import listed
+from refless.data.tables.columns import check_header, flagged_names, listed
+from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import spelled
-from refless.data.tables.spellings import WHO, folded
+from refless.data.tables.roles import Columns
+from refless.data.tables.spellings import WHO, at_any_place, folded
+from refless.registry.arrays import Names
 from refless.registry.dialect import called
-from refless.registry.errors import UsageError
+from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 ANY = "*"
@@ -129,3 +133,61 @@ def values_seen(cells: Sequence[object]) -> str:
     """The values of a column, for messages."""
     words = dict.fromkeys(shown(cell).strip("'") for cell in cells if cell is not None)
     return listed([*words], _SHOWN)
+
+
+def leave_out(rows: Gathered, conditions: Sequence[Condition]) -> None:
+    """Drops rows that do not meet the conditions.
+
+    Raises:
+        InputError: a condition on a column that is not there, or that leaves nothing.
+    """
+    for condition in conditions:
+        check_header([condition.column], called("where"), [*rows.header], rows.name)
+        cells = rows.columns[condition.column]
+        dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
+        if len(dropped) == len(rows):
+            problem = f"no row is left by {called('where', str(condition))}"
+            seen = f"the values of '{condition.column}' are {values_seen(cells)}"
+            raise InputError(problem, path=rows.name, remedy=seen)
+        note = condition_note(condition, len(dropped), len(rows))
+        rows.conditional.add(condition.column)
+        rows.sentences.append((rows.name, note))
+        rows.without(dropped)
+
+
+def leave_out_invalid(rows: Gathered, columns: Columns) -> None:
+    """Drops rows that their own tool marks as invalid, in a column that no flag names."""
+    named = rows.conditional.union(flagged_names(columns))
+    named |= {at_any_place(name) for name in named}
+    marks = [name for name in rows.columns if is_mark(name)]
+    marks = [name for name in marks if named.isdisjoint({name, at_any_place(name)})]
+    in_lists = [name for name in marks if at_any_place(name) != name]
+    _blank_marked(rows, in_lists)
+    for name in marks:
+        cells = rows.columns[name]
+        invalid = marked(name, cells) if name not in in_lists else []
+        if invalid:
+            note = marked_note(name, [cells[row] for row in invalid])
+            rows.conditional.add(name)
+            rows.sentences.append((rows.name, note))
+            rows.without({*invalid})
+
+
+def _blank_marked(rows: Gathered, marks: Names) -> None:
+    """Blanks the objects in lists that their own tool marks as invalid: `ratings.0.status`."""
+    lists: dict[str, list[str]] = {}
+    for name in marks:
+        lists.setdefault(at_any_place(name), []).append(name)
+    for pattern, names in lists.items():
+        cells = [*product(names, range(len(rows)))]
+        invalid = marked(pattern, [rows.columns[name][row] for name, row in cells])
+        places = [cells[i] for i in invalid]
+        words = [rows.columns[name][row] for name, row in places]
+        for name, row in places:
+            within = f"{name.rpartition('.')[0]}."
+            for column, cells_of in rows.columns.items():
+                if column.startswith(within):
+                    cells_of[row] = None
+        if words:
+            rows.conditional.update(names)
+            rows.sentences.append((rows.name, marked_note(pattern, words, names[0])))

@@ -68,7 +68,7 @@ def source_of(
     if reading.format is not None and reading.format not in names:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(names)}")
     check_encoding(reading.encoding)
-    path = f"{path}/{RECORDS}" if is_file(f"{path}/{RECORDS}") else path
+    path = f"{path}/{RECORDS}" if is_export(path) else path
     file, sheet = workbook_of(path)
     raw = raw_of(file, reading.max_bytes)
     place = Place(path=path, raw=raw, reading=reading, sheet=sheet)
@@ -76,6 +76,11 @@ def source_of(
     return (
         _export(place, keep, name) if name in exports() else FORMATS[name](place, keep)
     )
+
+
+def is_export(folder: str) -> bool:
+    """Whether a tool wrote this folder as a whole."""
+    return is_file(f"{folder}/{RECORDS}")
 
 
 def format_of(place: Place) -> str:

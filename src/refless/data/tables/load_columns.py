@@ -16,7 +16,7 @@ from refless.data.tables.cells import each_once
 from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
-from refless.data.tables.exports.preferences import NAME, PAIRS, SIDE, is_pairs
+from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
 from refless.data.tables.reading import (
@@ -28,7 +28,8 @@ from refless.data.tables.reading import (
     Row,
     Source,
 )
-from refless.data.tables.roles import ROLES, Columns, names_of
+from refless.data.tables.roles import ROLES, Columns
+from refless.data.tables.sides import lengthened, with_sides
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
 from refless.registry.arrays import Names
@@ -124,6 +125,11 @@ class Gathered:
         return self.parts[
             bisect_right(self.parts, row, key=lambda part: part.first) - 1
         ]
+
+    def names_of(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The file of each of some rows; empty of one file."""
+        one_file = len(self.parts) < 2
+        return () if one_file else tuple(self.part(row).name for row in rows)
 
     @property
     def files(self) -> list[int]:
@@ -297,13 +303,6 @@ def _sources(
         yield path, source_of(path, reading, keep)
 
 
-def with_sides(keep: Keep) -> Keep:
-    """The same, of names of either side too: of `output_v1` if `output` is kept."""
-    return lambda name: (
-        keep(name) or bool((side := SIDE.fullmatch(name)) and keep(side[1]))
-    )
-
-
 def answered(table: Source, columns: Columns) -> Source:
     """The rows of chats as texts: the last turn of the model, and as the source what is before.
 
@@ -354,55 +353,3 @@ def _as_role(turn: Row) -> Row:
     """A turn as `role` and `content`, which others call `from` and `value`."""
     content = turn.get("content", turn.get("text", turn.get("value")))
     return {"role": _speaker(turn), "content": content}
-
-
-def lengthened(table: Source, columns: Columns, path: str) -> Source:
-    """The rows of a table, or a row for each text if a row holds those of several systems."""
-    row, table = table.peeked()
-    names = table.columns or tuple(row)
-    ends = _ends(names)
-    # of the row, and so of no one text
-    shared = {*columns.rating, *columns.score} & {*names}
-    if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
-        return table
-    keyed = {folded(name) for name in names}
-    item = "id" if "id" in names or keyed.isdisjoint(ROLES["source"].words) else None
-    if (
-        not keyed.isdisjoint(ROLES["item"].names)
-        or columns.item
-        or columns.id
-        or columns.source
-    ):
-        item = None
-    sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
-    return table.reshaped(
-        lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence
-    )
-
-
-def _ends(names: Names) -> list[str]:
-    """The systems by which columns of texts are told apart; none if a column is about a text."""
-    sides = [(folded(side[1]), side[2]) for side in map(SIDE.fullmatch, names) if side]
-    texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
-    plain = names_of(("text", "system", "rating"))
-    of_one_text = (
-        plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
-    )
-    return [end for _, end in texts] if of_one_text else []
-
-
-def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
-    """A row for each end; the id of the row, or its place, becomes the item."""
-    of_row = {} if item is None else {"item": row.get(item, place)}
-    by_side: dict[str, Row] = {end.casefold(): {} for end in ends}
-    for name, value in row.items():
-        match = SIDE.fullmatch(name)
-        if match and match[2].casefold() in by_side:
-            by_side[match[2].casefold()][match[1]] = value
-        elif name != item:
-            of_row[name] = value
-    for end in ends:
-        side = by_side[end.casefold()]
-        if {*map(folded, side)}.isdisjoint(ROLES["system"].names):
-            side["system"] = end
-    return [of_row | side for side in by_side.values()]

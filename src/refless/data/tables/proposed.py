@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from refless.data.tables.columns import PEOPLE, says_score
 from refless.data.tables.roles import Cells, are_names, are_written
+from refless.data.tables.sides import patterns_of
 from refless.data.tables.spellings import folded, of_one_rater, says_who
 from refless.data.tables.unread import NO_OUTPUT, hold_ratings, is_called_output
+from refless.registry.dialect import called
 
 MOST_GRADES = 13  # A+ to F
 MOST_RENAMED = 2  # columns in a sentence
@@ -22,7 +24,7 @@ RATINGS = (
 )
 ITEMS = "item case doc document example sample question qid prompt id"
 RATERS = "email"
-ANSWERS = "answer reply"  # perhaps right ones, where others are called outputs
+ANSWERS = "answer reply antwort ausgabe"  # perhaps right ones, where others are called outputs
 NO_TEXTS = "comment comments note notes remark remarks reason feedback"
 NO_RATINGS = (
     "id nr no number index row n len length tokens words chars time latency cost date seed "
@@ -64,22 +66,29 @@ def written(columns: Columns) -> list[str]:
     return [name for name in texts if are_written(columns[name])]
 
 
-def renaming(names: Sequence[str]) -> str:
-    """The names by which the texts and ratings of one version each are read."""
+def reading_versions(names: Sequence[str], header: Sequence[str]) -> str:
+    """The parameters, or the names, by which texts and ratings of one version each are read."""
+    if columns := patterns_of(names, header):
+        every = called("columns", columns)
+        return f"if each holds the texts of one version, read all with {every}"
     ends = range(1, MOST_RENAMED + 1)
     renamed = [
         f"'{name}' 'output_v{end}', its ratings 'rating_v{end}'"
         for name, end in zip(names, ends, strict=False)
     ]
-    return f"if each holds the texts of one version, call {'; '.join(renamed)}"
+    inputs = called("columns", {"source": names[0], "text": names[1]})
+    return (
+        f"if one is the input, as in {inputs}; if each holds the texts of one version, call "
+        f"{'; '.join(renamed)}"
+    )
 
 
 def _texts(columns: Columns) -> list[str]:
     """The only column of many texts, or the only one called as outputs are."""
     texts = written(columns)
-    called = [name for name in texts if is_called_output(name)]
+    outputs = [name for name in texts if is_called_output(name)]
     answers = [name for name in _called(texts, ANSWERS) if not _words(name) & NO_OUTPUT]
-    return _only(called) or _only(answers) or _only(texts)
+    return _only(outputs) or _only(answers) or _only(texts)
 
 
 def ratings_among(columns: Columns) -> list[str]:
@@ -93,8 +102,8 @@ def ratings_among(columns: Columns) -> list[str]:
     people = [name for name in may if says_who(name) or of_one_rater(name)]
     if len(people) > 1:
         return people
-    called = called_ratings(free)
-    names = [name for name in dict.fromkeys([*called, *may]) if name not in people]
+    first = called_ratings(free)
+    names = [name for name in dict.fromkeys([*first, *may]) if name not in people]
     by_people = [name for name in names if PEOPLE & _singular(name)]
     return by_people or [name for name in names if not JUDGES & _singular(name)]
 
@@ -111,13 +120,13 @@ def _raters(columns: Columns) -> list[str]:
         name for name in columns if of_one_rater(name) and hold_ratings(columns[name])
     ]
     named = [name for name in columns if says_who(name)]
-    called = [name for name in named if name not in {*ratings, *taken}]
-    return _repeating(columns, [*called, *_called(columns, RATERS)])
+    raters = [name for name in named if name not in {*ratings, *taken}]
+    return _repeating(columns, [*raters, *_called(columns, RATERS)])
 
 
 def _systems(columns: Columns) -> list[str]:
-    called = _called(columns, SYSTEMS)
-    return _repeating(columns, [name for name in called if are_names(columns[name])])
+    systems = _called(columns, SYSTEMS)
+    return _repeating(columns, [name for name in systems if are_names(columns[name])])
 
 
 def _items(columns: Columns) -> list[str]:

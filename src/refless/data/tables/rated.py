@@ -26,8 +26,8 @@ from refless.data.tables.ratings import (
     Words,
     blanks_of,
     comma_note,
+    direction_said,
     marks_fault,
-    means_errors,
     rating_of,
     scale_of_words,
     single_ratings,
@@ -53,9 +53,14 @@ Keys = Sequence[Hashable] | None
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PoolRead(Read):
-    """A rated pool and what there is to say about how it was read."""
+    """A rated pool and what there is to say about how it was read.
+
+    Attributes:
+        pool: the rated texts; n_unrated: rows beside them that nobody rated.
+    """
 
     pool: RatedPool
+    n_unrated: int = 0
 
 
 class Rated(NamedTuple):
@@ -117,14 +122,13 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
         named="id" in table.names,
     )
     summary = table.summary(groups, notes, of_rated, "skipped")
-    read = PoolRead(pool=pool, columns=table.roles.columns, **summary)
     rated_keys = set() if keys is None else {keys[row] for row in groups.first}
-    outputs = [row for row, known in enumerate(cells.rated) if not known]
-    return Rated(
-        read,
-        groups,
-        [row for row in outputs if keys is None or keys[row] not in rated_keys],
+    blank = [row for row, known in enumerate(cells.rated) if not known]
+    outputs = [row for row in blank if keys is None or keys[row] not in rated_keys]
+    read = PoolRead(
+        pool=pool, columns=table.roles.columns, n_unrated=len(outputs), **summary
     )
+    return Rated(read, groups, outputs)
 
 
 def sorted_pool(table: RowTable, rated: Rated) -> Rated:
@@ -148,6 +152,7 @@ def by_text(read: Read, order: IntArray) -> dict[str, Any]:
     rows = read.first_rows
     return {
         "group": picked(read.group, order),
+        "files": picked(read.files, order),
         "first": picked(read.first, order),
         "first_rows": rows[order] if len(rows) else rows,
     }
@@ -301,14 +306,10 @@ def _higher_is_better(
             notes.append(
                 f"ratings '{name}': lower is better, so {highest:g} is {values[places].min():g}"
             )
-        elif (
-            means_errors(f"{name} {reading.dimension or ''}")
-            and (values[places] > 0).any()
-        ):
-            turn = called("lower_is_better", name)
-            notes.append(
-                f"ratings '{name}': if lower is better, as the name says, {turn}"
-            )
+            continue
+        criterion = f"{name} {reading.dimension or ''}"
+        said = direction_said(name, criterion, values[places], scale)
+        notes += [f"ratings '{name}': {said}"] if said else []
     return values, tuple(notes)
 
 

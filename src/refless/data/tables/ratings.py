@@ -44,6 +44,8 @@ _LOW_IS_BEST = re.compile(
     r"\b[01]\s*(?:=|is|:)\s*(?:the\s+)?(?:best|excellent|perfect|very good|sehr gut)\b"
     r"|\blow(?:er|est)? (?:is|=) (?:good|better|best)\b"
 )
+_GRADES = re.compile(r"(?i)(?:.*[\W_])?(?:(?:schul)?noten?|zensur|grades?)(?:[\W_].*)?")
+GRADES = (1.0, 6.0)  # of which 1 is the best, as in German schools
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
 _ANY_WORDS = ["WORD=NUMBER", "..."]
@@ -259,6 +261,26 @@ def means_errors(name: str) -> bool:
         return True
     words = {*re.findall(r"[a-z]+", name.casefold())}
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
+
+
+def direction_said(
+    name: str, criterion: str, values: FloatArray, scale: Scale | None
+) -> str:
+    """The remedy if lower ratings are better, as names may say; "" if they do not.
+
+    Args:
+        name: of a column; criterion: the same with what was rated.
+        values: its ratings; scale: lowest and highest rating, if known.
+    """
+    turn = called("lower_is_better", name)
+    best, worst = GRADES
+    if means_errors(criterion) and (values > 0).any():
+        return f"if lower is better, as the name says, {turn}"
+    are_within = len(values) > 0 and best <= values.min() <= values.max() <= worst
+    if not are_within or not _GRADES.fullmatch(name):
+        return ""
+    ends = called("scale", scale or GRADES)
+    return f"higher is taken as better; if 1 is the best grade, {turn} and {ends} turn them"
 
 
 def words_of(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from textwrap import shorten
 from typing import Any, BinaryIO, cast
 
@@ -138,8 +138,8 @@ def raw_of(path: str, most: int) -> bytes | Path:
         raise InputError(
             "this is a directory",
             path=path,
-            remedy="name the files in it; with a saved estimator 'refless score' reads a folder, "
-            "and writes one",
+            remedy=f"name the files in it, as in '{PurePath(path)}/*'; 'refless score' reads a "
+            "folder of outputs",
         )
     if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
         remedy = "check the spelling and the folder"

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,6 @@ from refless.data.tables.cells import each_once, json_in_cell, name_of_cell, sho
 from refless.data.tables.columns import (
     Roles,
     check_columns,
-    check_header,
     flagged_names,
     keeping,
     listed,
@@ -24,13 +23,10 @@ from refless.data.tables.columns import (
     roles_of,
 )
 from refless.data.tables.conditions import (
-    Condition,
-    condition_note,
     conditions_in,
     is_mark,
-    marked,
-    marked_note,
-    values_seen,
+    leave_out,
+    leave_out_invalid,
 )
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.each_file import in_one_column
@@ -46,9 +42,8 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.returned import with_returned
-from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
+from refless.data.tables.roles import ROLES, Kind, roles_in
 from refless.data.tables.shared_ids import with_items
-from refless.data.tables.spellings import at_any_place
 from refless.data.tables.unread import check_one_hot, unread_note
 from refless.registry.arrays import IntArray, Names, Strings
 from refless.registry.dialect import called
@@ -72,6 +67,7 @@ class Read:
         first_rows: [n] number of each text's first row; empty if rows of one system are in several
             files, whose order tells nothing; first: [n] the same in any case.
         columns: role -> what the rows call its columns.
+        files: [n] the file of each text; empty of one file.
     """
 
     notes: Strings = ()
@@ -81,6 +77,7 @@ class Read:
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     first: tuple[int, ...] = ()
     columns: Mapping[str, Strings] = field(default_factory=dict)
+    files: Strings = ()
 
     @property
     def listed(self) -> IntArray:
@@ -226,6 +223,7 @@ class RowTable:
             "group": self.picked("group", groups),
             "first_rows": self.first_rows(groups),
             "first": tuple(groups.first),
+            "files": self.rows.names_of(groups.first),
         }
 
     def first_rows(self, groups: Merged) -> IntArray:
@@ -259,8 +257,8 @@ def read_table(
         names.append(reading.dimension)
     keep = keeping(reading.columns, roles, names)
     gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
-    _leave_out(gathered, conditions)
-    _leave_out_invalid(gathered, reading.columns)
+    leave_out(gathered, conditions)
+    leave_out_invalid(gathered, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
     notes = _read_percents(gathered, chosen, reading)
     notes += with_returned(gathered, chosen, kind)
@@ -284,64 +282,6 @@ def _read_percents(rows: Gathered, roles: Roles, reading: Reading) -> list[str]:
             rows.columns[name] = numbers
             notes.append(f"{rows.name}: column '{name}': {example}")
     return notes
-
-
-def _leave_out(rows: Gathered, conditions: Sequence[Condition]) -> None:
-    """Drops rows that do not meet the conditions.
-
-    Raises:
-        InputError: a condition on a column that is not there, or that leaves nothing.
-    """
-    for condition in conditions:
-        check_header([condition.column], called("where"), [*rows.header], rows.name)
-        cells = rows.columns[condition.column]
-        dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
-        if len(dropped) == len(rows):
-            problem = f"no row is left by {called('where', str(condition))}"
-            seen = f"the values of '{condition.column}' are {values_seen(cells)}"
-            raise InputError(problem, path=rows.name, remedy=seen)
-        note = condition_note(condition, len(dropped), len(rows))
-        rows.conditional.add(condition.column)
-        rows.sentences.append((rows.name, note))
-        rows.without(dropped)
-
-
-def _leave_out_invalid(rows: Gathered, columns: Columns) -> None:
-    """Drops rows that their own tool marks as invalid, in a column that no flag names."""
-    named = rows.conditional.union(flagged_names(columns))
-    named |= {at_any_place(name) for name in named}
-    marks = [name for name in rows.columns if is_mark(name)]
-    marks = [name for name in marks if named.isdisjoint({name, at_any_place(name)})]
-    in_lists = [name for name in marks if at_any_place(name) != name]
-    _blank_marked(rows, in_lists)
-    for name in marks:
-        cells = rows.columns[name]
-        invalid = marked(name, cells) if name not in in_lists else []
-        if invalid:
-            note = marked_note(name, [cells[row] for row in invalid])
-            rows.conditional.add(name)
-            rows.sentences.append((rows.name, note))
-            rows.without({*invalid})
-
-
-def _blank_marked(rows: Gathered, marks: Names) -> None:
-    """Blanks the objects in lists that their own tool marks as invalid: `ratings.0.status`."""
-    lists: dict[str, list[str]] = {}
-    for name in marks:
-        lists.setdefault(at_any_place(name), []).append(name)
-    for pattern, names in lists.items():
-        cells = [*product(names, range(len(rows)))]
-        invalid = marked(pattern, [rows.columns[name][row] for name, row in cells])
-        places = [cells[i] for i in invalid]
-        words = [rows.columns[name][row] for name, row in places]
-        for name, row in places:
-            within = f"{name.rpartition('.')[0]}."
-            for column, cells_of in rows.columns.items():
-                if column.startswith(within):
-                    cells_of[row] = None
-        if words:
-            rows.conditional.update(names)
-            rows.sentences.append((rows.name, marked_note(pattern, words, names[0])))
 
 
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
