@@ -287,7 +287,7 @@ def _redrawn(audit: Audit, uneven: str, then: str = "") -> str:
     if not uneven:
         return f"{audit.to_rate}{then}"
     alone = f"or ask now of one version alone, by {called('where')}"
-    return f"{audit.to_rate} (outputs that comparing needs too){then}, {alone}"
+    return f"{audit.to_rate}{then}, {alone}"
 
 
 def _further(audit: Audit, use: Use, state: State, uneven: str) -> str:
