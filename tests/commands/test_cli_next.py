@@ -445,7 +445,7 @@ def test_plan() -> None:
     )
     mean = run_well("next", "--plan", "--within", 0.05).line
     assert "262 ratings (131 minutes) reach a pass rate ±0.050 in 4 of 5" in mean
-    assert "; an audit of a judge takes 457." in mean
+    assert "; to audit a judge takes 457." in mean
     beyond = run_well("next", "--plan", "--within", 0.001)
     assert "Do now: ask for less" in beyond.line
     assert "refless next" not in beyond.line

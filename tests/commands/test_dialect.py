@@ -209,8 +209,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
     ),
     (
         "next",
-        {"goal": "mean", "system": "A"},
-        "--goal mean --system A",
+        {"goal": "learn", "system": "A"},
+        "--goal learn --system A",
         "system names the two systems of goal='compare': system=['A', 'B']",
         "--system names the two systems of --goal compare: --system A --system B",
     ),

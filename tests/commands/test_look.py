@@ -135,6 +135,13 @@ def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
     )
     result = refless.look([str(old), str(new)])
     assert "each file is read as one version: 'new', 'old'" in result.notes
+    files = []
+    for day in range(2):
+        plain = without(rows[day::2], "version")
+        for i, row in enumerate(plain):
+            row |= {"item": i, "prompt": f"{row['prompt']} {day}"}
+        files.append(str(jsonl(tmp_path / f"day{day}.jsonl", plain)))
+    assert not any("one version" in said for said in refless.look(files).notes)
     assert result.cards[0].topic == "new against old"
     assert result.outputs is not None
     shown = chain.from_iterable(result.outputs.answers)
@@ -374,7 +381,7 @@ def test_estimates_are_grey_unless_they_err_less(tmp_path: Path, right: bool) ->
     refless.compare(rows, scale=(1, 5), score_column="judge_score").save(page)
     html = page.read_text("utf-8")
     assert ">est.</th>" in html
-    assert ("nothing here shows it to help" in html) != right
+    assert ("nothing here shows that it helps" in html) != right
 
 
 def test_counts_of_a_grid() -> None:

@@ -280,6 +280,16 @@ def test_texts_of_named_systems_in_a_row() -> None:
     assert sorted(pool.systems) == ["m", "n"]
 
 
+def test_columns_of_systems_are_told_apart_or_asked() -> None:
+    """Two columns for one text make no versions; neither a user of old ones nor a blank does."""
+    texts = {"answer_v1": "x y z", "answer_v2": "y z x", "rating_v1": 1, "rating_v2": 2}
+    with bad_input("no column for the text"):
+        read_pool([{**texts, "answer (v1)": "z"}])
+    assert read_pool([{**texts, "v1_user": "u"}]).pool.systems == ("v1", "v2")
+    named = {"answer_GPT": "", "answer_llama": "a text of many words", "rating_gpt": 1}
+    assert len(read_pool([{**named, "rating_llama": 2}]).pool) == 2
+
+
 @pytest.mark.parametrize("form", ["{}/5", "{} points", "{}.0 of 5"])
 def test_a_judge_in_other_forms(form: str) -> None:
     """A judge's cells are read as people's are."""

@@ -172,7 +172,7 @@ def _plain_answer(
     error = math.sqrt(variance)
     if scale and len(ratings) == len(arms) == 1 and not verdicts:
         units = equal_units(influences.unit_weight[0])
-        hidden = hidden_distance(value, units, scale) * math.sqrt(unknown)
+        hidden = hidden_distance(arms[0].mean, units, scale) * math.sqrt(unknown)
         error = max(error, hidden / student(freedom))
     answer = Answer(
         value=value,

@@ -61,7 +61,7 @@ def _listed(measures: Sequence[GateMeasure]) -> str:
 
 
 def _said(measure: GateMeasure) -> str:
-    value, interval = measure.answer.value, measure.answer.interval
+    value = measure.answer.value
     if math.isnan(value):
         return f"{measure.name}: {measure.why}"
     if measure.why:
@@ -70,4 +70,5 @@ def _said(measure: GateMeasure) -> str:
         return measure.said
     units = RatingUnits(percent=measure.is_share)
     leads = "leads" if value >= 0 else "trails"
-    return f"it {leads} by {units.size(value)} ({units.ends(interval, 'to')})"
+    ends = units.ends(measure.answer.interval, "to")
+    return f"it {leads} by {units.size(value)} ({ends})"

@@ -31,7 +31,7 @@ LICENCE = "FILE.json"
 REDRAWN = "needed, drawn at random: these ratings do not stand for all rows."
 UNEVEN = "not needed to compare versions; for a limit on errors {}."
 OF_VERSIONS = (
-    "compare versions by it with ratings beside it, and use it for nothing alone."
+    "compare versions by ratings with its scores beside them; use it for nothing alone."
 )
 OF_MEANS = "not needed for this answer. For a mean of all rows {}."
 UNUSED = "do not use it: averages with ratings beside it are not shown to gain by it."

@@ -12,15 +12,15 @@ from refless.report.export import Cell
 def columns_beside(
     question: Question, labels: Labels, passing: float, judged: Audit
 ) -> dict[str, list[Cell]]:
-    """By name, [n + m] cells of the rated rows and of the others: `pass`, `fail` or `person`."""
+    """By name, [n + m] cells of the rated rows and of the others: decisions, probabilities."""
     name = judged.name
     columns = {}
     if judged.licence is not None:
         decisions = judged.licence.thresholds.decisions(question.every(name))
         columns[f"{name} decides"] = decisions.tolist()
     if judged.calibration is not None:
-        better = _calibrated(question, labels, passing, judged.calibration)
-        columns[f"{name} calibrated"] = better
+        calibrated = _calibrated(question, labels, passing, judged.calibration)
+        columns[f"{name} calibrated"] = calibrated
     return columns
 
 

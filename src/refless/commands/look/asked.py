@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import PurePath
 from typing import Any
 
@@ -163,7 +164,7 @@ class Asked:
 
 def _read(rows: Rows, reading: Reading, seen: Overview) -> PartlyRated:
     """The rows; each of several files is one version if nothing else says who wrote what."""
-    if len(words_of(rows)) > 1 and "system" not in seen.roles:
+    if len(words_of(rows)) > 1 and "system" not in {*seen.roles, *seen.proposed}:
         files = read_partly(rows, reading, "", ())
         if _answer_the_same(files.texts):
             names = listed(sorted({*files.texts.systems}))
@@ -173,15 +174,18 @@ def _read(rows: Rows, reading: Reading, seen: Overview) -> PartlyRated:
 
 
 def _answer_the_same(texts: Texts) -> bool:
-    """Whether systems answer mostly the same items, in other words."""
+    """Whether systems answer mostly the same items, of the same sources, in other words."""
     answers: dict[str, dict[str, str]] = {}
-    for system, item, text in zip(
-        texts.systems, texts.items, texts.texts, strict=False
-    ):
+    sources: dict[str, set[str]] = {}
+    rows = zip_longest(texts.systems, texts.items, texts.texts, texts.sources)
+    for system, item, text, source in rows:
         answers.setdefault(system, {})[item] = text
+        sources.setdefault(item, set()).add(source)
     first, *others = [*answers.values()] or [{}]
     for other in others:
         shared = first.keys() & other.keys()
+        if any(len(sources[item]) > 1 for item in shared):
+            return False
         n_different = sum(first[item] != other[item] for item in shared)
         if 2 * len(shared) < len(other) or 2 * n_different <= len(shared):
             return False

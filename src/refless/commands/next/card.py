@@ -59,7 +59,7 @@ def card_of(
 
 
 def _unfit(choice: Choice) -> str:
-    """What the choice says nothing about."""
+    """Claims that the choice does not carry."""
     if choice.way == "telling":
         return TAUGHT
     return OF_COMPARE if choice.is_shown else NO_VERDICT

@@ -216,7 +216,7 @@ class PlanResult(Result):
         judge = _largest(self.goals[1:-1])
         if self.looks or 0 < judge.ratings <= largest.ratings:
             return ""
-        return f"; an audit of a judge takes {judge.cells[1]}"
+        return f"; to audit a judge takes {judge.cells[1]}"
 
     def _answers(self) -> str:
         """The width and the difference that so many ratings show."""

@@ -1,8 +1,9 @@
 """Rows with the texts of several systems side by side, in columns that are named after these."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from refless.data.tables.columns import Keep, matches, unclear
 from refless.data.tables.reading import Row, Source
@@ -11,6 +12,21 @@ from refless.data.tables.spellings import folded
 from refless.registry.arrays import Names
 
 Place = tuple[str, str]  # a column's name without its system, and the system
+
+
+class Side(NamedTuple):
+    """A column of texts of one system."""
+
+    column: str
+    stem: str  # its name without the system
+    system: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the stem stands before the system."""
+        return self.column.startswith(self.stem)
+
+
 _IN_BRACKETS = re.compile(r"(.+?)[_ -]*[(\[](.+)[)\]]")
 _GAP = re.compile("[_ -]+")
 _USUAL = re.compile(r"[a-z]|v?\d+|old|new", re.IGNORECASE)
@@ -41,7 +57,7 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     names = table.columns or tuple(row)
     # of the row, and so of no one text
     shared = {*columns.rating, *columns.score} & {*names}
-    ends = [] if table.notes is not None or shared else _ends(names, row, columns)
+    ends = {} if table.notes is not None or shared else _ends(names, row, columns)
     if len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}
@@ -53,7 +69,11 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
         or columns.source
     ):
         item = None
-    sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
+    placed = [*filter(None, map(_placing(ends), names))]
+    if len({*placed}) < len(placed):  # two columns would be one
+        return table
+    listed = [side.system for side in ends.values()]
+    sentence = f"a row holds texts of {', '.join(listed)}: each is read as a row"
     return table.reshaped(_splitting(ends, item, path), sentence)
 
 
@@ -72,7 +92,7 @@ def patterns_of(texts: Names, header: Names) -> dict[str, str]:
     return {}
 
 
-def _ends(names: Names, row: Row, columns: Columns) -> list[str]:
+def _ends(names: Names, row: Row, columns: Columns) -> dict[str, Side]:
     """The systems by which columns of texts are told apart; none if a column is about a text.
 
     Names of systems other than v1, a or old count if a flag names the texts (`Antwort*`), or if
@@ -85,26 +105,36 @@ def _ends(names: Names, row: Row, columns: Columns) -> list[str]:
         stems = {folded(given.strip("* _-") or given)}
     of_one_text = {*names_of(["text", "system", "rating"]), *stems}
     if given in names or not of_one_text.isdisjoint(known):
-        return []
+        return {}
     texts = _by_end(names, lambda stem: folded(stem) in stems)
     usual = [end for end in texts if _USUAL.fullmatch(end)]
-    if len(usual) > 1 or given is not None:
-        texts = {end: texts[end] for end in usual} if len(usual) > 1 else texts
+    if len(usual) > 1:
+        texts = {end: texts[end] for end in usual}
+    elif given is not None:
+        cells = {end: row.get(side.column) for end, side in texts.items()}
+        texts = {end: texts[end] for end in texts if not _is_number(cells[end])}
     else:
         rated = _by_end(names, lambda stem: _is_rating(stem, columns))
         texts = {end: texts[end] for end in rated if end in texts}
-        if not all(are_texts([row.get(name)]) for _, name in texts.values()):
-            return []
-    return [*texts] if len({folded(stem) for stem, _ in texts.values()}) == 1 else []
+        cells = {end: row.get(side.column) for end, side in texts.items()}
+        if not all(cell in (None, "") or are_texts([cell]) for cell in cells.values()):
+            return {}
+    alike = {(folded(side.stem), side.is_first) for side in texts.values()}
+    return texts if len(alike) == 1 else {}
 
 
-def _by_end(names: Names, is_meant: Callable[[str], bool]) -> dict[str, Place]:
-    """By system, a stem that is meant, and the column with both."""
-    ends: dict[str, Place] = {}
+def _is_number(cell: object) -> bool:
+    """Whether a cell is a number, maybe as a string."""
+    return re.fullmatch(r"\s*-?\d+([.,]\d+)?\s*", str(cell)) is not None
+
+
+def _by_end(names: Names, is_meant: Callable[[str], bool]) -> dict[str, Side]:
+    """By system, in small letters, the column of a stem that is meant."""
+    ends: dict[str, Side] = {}
     for name in names:
         for stem, end in places(name):
             if is_meant(stem):
-                ends.setdefault(end, (stem, name))
+                ends.setdefault(end.casefold(), Side(name, stem, end))
                 break
     return ends
 
@@ -116,20 +146,29 @@ def _is_rating(stem: str, columns: Columns) -> bool:
     return named or folded(stem) in ROLES["rating"].names or bool(unclear([stem]))
 
 
-def _splitting(
-    ends: Names, item: str | None, path: str
-) -> Callable[[Row, int], list[Row]]:
-    """Makes a row for each end; the id of the row, or its place, becomes the item."""
-    sides = {end.casefold(): end for end in ends}
+def _placing(ends: Mapping[str, Side]) -> Callable[[str], Place | None]:
+    """Finds the stem and the system of a column whose name is made as those of the texts are."""
+    is_first = all(side.is_first for side in ends.values())
 
     @cache
     def place_of(name: str) -> Place | None:
-        found = ((stem, end.casefold()) for stem, end in places(name))
-        return next(((stem, end) for stem, end in found if end in sides), None)
+        for stem, end in places(name):
+            if end.casefold() in ends and name.startswith(stem) == is_first:
+                return stem, end.casefold()
+        return None
+
+    return place_of
+
+
+def _splitting(
+    ends: Mapping[str, Side], item: str | None, path: str
+) -> Callable[[Row, int], list[Row]]:
+    """Makes a row for each end; the id of the row, or its place, becomes the item."""
+    place_of = _placing(ends)
 
     def split(row: Row, line: int) -> list[Row]:
         of_row = {} if item is None else {"item": row.get(item, f"{path}:{line}")}
-        by_side: dict[str, Row] = {end: {} for end in sides}
+        by_side: dict[str, Row] = {end: {} for end in ends}
         for name, value in row.items():
             if place := place_of(name):
                 stem, end = place
@@ -138,7 +177,7 @@ def _splitting(
                 of_row[name] = value
         for end, side in by_side.items():
             if {*map(folded, side)}.isdisjoint(ROLES["system"].names):
-                side["system"] = sides[end]
+                side["system"] = ends[end].system
         return [of_row | side for side in by_side.values()]
 
     return split
