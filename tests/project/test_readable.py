@@ -100,7 +100,7 @@ def test_tokens_in_a_line(where: str, limit: float) -> None:
 def test_tokens_of_the_tests() -> None:
     """Tokens without layout, comments and docstrings; wanted are 260,000."""
     tokens = sum(file.tokens for file in TEST_FILES)
-    assert tokens <= 409_940, f"the tests have {tokens:,} tokens"
+    assert tokens <= 407_100, f"the tests have {tokens:,} tokens"
 
 
 @pytest.mark.parametrize(
