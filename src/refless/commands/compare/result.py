@@ -155,7 +155,8 @@ class CompareResult(Result):
             chosen = [of_not_drawn(self.not_drawn)]
         if self.unlike:
             chosen = [self.unlike]
-        wide = wider(self.looks, pair.look.count if pair.look else 0)
+        n_looks = 0 if pair.look is None else pair.look.count
+        wide = wider(self.looks, n_looks)
         made = made_of(pair, self.estimator)
         rests = " ".join(filter(None, [*apart, made, *chosen, wide, self.agree]))
         return card_of_two(comparison, self.compared, units, rests, self.next_command)

@@ -318,10 +318,8 @@ def _agreement(use: Use, state: State) -> str:
     if state == "no":
         return f"Not on its own: {UNSHOWN}"
     low, high = use.estimate.interval
-    if use.estimate.undefined:
-        return f"Not known: {use.estimate.undefined}"
-    if low != low:
-        return "Not known: too few outputs are rated"
+    if use.estimate.undefined or low != low:
+        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}"
     if not _agrees(use):
         return f"Not known: {UNSHOWN}, and {use.bar:g} is needed"
     ends = f"between {number(low, 2)} and {number(high, 2)}"

@@ -58,7 +58,8 @@ def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     on_scale = not has_verdicts or len({*labels.human.tolist()}) > 2
     estimates = {}
     for name, number in NUMBERS.items():
-        if has_verdicts if number.asks == "verdicts" else on_scale:
+        has_all = has_verdicts if number.asks == "verdicts" else on_scale
+        if has_all:
             estimate = number.estimate(labels, seed)
             if estimate is not None:
                 estimates[name] = estimate

@@ -46,6 +46,8 @@ ADVICE: dict[State, str] = {
     "no": "let them talk about the texts that they dispute, and rate those again.",
     "open": "have more texts rated by two people.",
 }
+TOPIC = "your raters"
+QUESTION = "Do the people who rate agree?"
 AGAIN = "of the disputed texts again; other texts are not needed."
 
 
@@ -63,8 +65,8 @@ def card_of(agreement: RaterAgreement, ratings: Ratings, apart: str) -> Card:
         alpha.value, alpha.interval, TENTATIVE, agreement.n, "twice-rated text"
     )
     return Card(
-        topic="your raters",
-        question="Do the people who rate agree?",
+        topic=TOPIC,
+        question=QUESTION,
         state=state,
         label=YES_OR_NO[state],
         answer=_answer(alpha, state, bars),

@@ -12,7 +12,7 @@ from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.candidates import as_votes, estimates_beside, with_estimates
 from refless.commands.judge.card import LICENCE
 from refless.commands.judge.gates import gated, requirements
-from refless.commands.judge.licence import Promise
+from refless.commands.judge.licence import Licence, Promise
 from refless.commands.judge.metrics_compared import How
 from refless.commands.judge.question import Question, scores_of, unjudged, with_mix
 from refless.commands.judge.raters import RatersResult, agreeing
@@ -286,20 +286,14 @@ def _commands(
     given = this_call().values
     later = given["rated"]
     if wanted:
-        later = [*words_of(given["rated"]), *_files_to_rate(len(wanted))]
+        later = [*words_of(later), *_files_to_rate(len(wanted))]
     licences = {audit.name: audit.licence for audit in audits if audit.licence}
     columns = given["columns"] or {}
     routed = {role: columns[role] for role in columns if role not in JUDGE_ALONE}
-    lines = {}
-    if wanted:
-        lines = {audit.name: asking("judge", rated=later) for audit in audits}
+    lines = {audit.name: asking("judge", rated=later) for audit in audits if wanted}
     for name, licence in licences.items():
-        point = licence.within_reach
         if licence.undefined:
-            if not wanted:
-                within = point and point.at_most_wrong
-                line = asking("judge", at_most_wrong=within)
-                lines[name] = line if point else ""
+            lines.setdefault(name, _within_reach(licence))
             continue
         lines[name] = asking(
             "route",
@@ -329,6 +323,14 @@ def _commands(
         line = asking("compare", outputs=given["rated"], rated=None)
         lines[audits[0].name] = line
     return lines
+
+
+def _within_reach(licence: Licence) -> str:
+    """The line that asks for the promise that can be kept; "" if none can."""
+    point = licence.within_reach
+    if point is None:
+        return ""
+    return asking("judge", at_most_wrong=point.at_most_wrong)
 
 
 def _drawing(wanted: Mapping[str, int]) -> str:
@@ -379,11 +381,11 @@ def _goes_with_scores(name: str) -> str:
 
 def _check_no_estimators(metrics: object) -> None:
     """Raises UsageError for an estimator among the metrics."""
-    for spec in metrics if isinstance(metrics, list | tuple) else [metrics]:
+    specs = metrics if isinstance(metrics, list | tuple) else [metrics]
+    for spec in specs:
         if isinstance(spec, str) and spec.partition(":")[0] in ESTIMATORS:
-            beside = called("estimator", spec)
             raise UsageError(
-                f"'{spec}' is an estimator: {beside} holds it beside metrics"
+                f"'{spec}' is an estimator: {called('estimator', spec)} holds it beside metrics"
             )
 
 

@@ -37,14 +37,10 @@ class TieRule:
         if not self.split:
             return audit
         why = f"it depends on {self.split} on which raters are split"
-        unknown = replace(audit.alone.estimate, undefined=why)
-        uses = tuple(
-            replace(use, answer="unknown", estimate=unknown)
-            if use.purpose == FILTER
-            else use
-            for use in audit.uses
-        )
-        return replace(audit, uses=uses)
+        estimate = replace(audit.alone.estimate, undefined=why)
+        alone = replace(audit.alone, answer="unknown", estimate=estimate)
+        uses = [alone if use.purpose == FILTER else use for use in audit.uses]
+        return replace(audit, uses=tuple(uses))
 
     def on(self, card: Card) -> Card:
         """The card of that audit, with what would settle it."""
@@ -68,8 +64,9 @@ def tie_rules(
     if not split or question.passing is not None or not are_verdicts(single):
         return {}
     texts = counted(split, "text")
-    other = called("passing", MOST)
-    note(f"{texts}, on which raters are split evenly, pass; {other} fails them")
+    note(
+        f"{texts}, on which raters are split evenly, pass; {called('passing', MOST)} fails them"
+    )
     strict = replace(question, passing=MOST)
     higher = always_higher(question.read.pool)
     by = f" ({higher} passes all of them)" if higher else ""

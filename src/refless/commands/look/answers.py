@@ -10,6 +10,8 @@ from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.judge.card import QUESTION
 from refless.commands.judge.raters import RatersResult
+from refless.commands.judge.raters_card import QUESTION as DO_RATERS_AGREE
+from refless.commands.judge.raters_card import TOPIC as RATERS
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judge.run import judge
 from refless.commands.look.asked import Asked, answered, refused
@@ -27,8 +29,6 @@ VERSIONS = "versions"
 ONE = "Is one version better than another?"
 EITHER = ("score", "scores", "quality")  # names of a judge's or people's
 NO_RATING = "no column is known to be people's rating"
-RATERS = "your raters"
-DO_RATERS_AGREE = "Do the people who rate agree?"
 
 
 def which_is_better(asked: Asked) -> list[Card]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from refless.commands import function_of
-from refless.commands.calls import TO_RATE, Call, check_asked, returning, writing
+from refless.commands.asking import asking
+from refless.commands.calls import TO_RATE, check_asked, returning, writing
 from refless.commands.compare.ratings import pair_of
 from refless.commands.declared import parameters_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
@@ -405,9 +406,9 @@ def _then(
     is_of_one_file = given["blind"] and len(words_of(outputs)) == 1
     lacks_scores = not compares and (partly or given["score_column"])
     earlier = [] if rated is None else words_of(rated)
+    # the list's rows take the scores of the outputs, in files beside each other
+    together = [*earlier, *words_of(outputs), TO_RATE]
     if is_of_one_file or lacks_scores:
-        # the list's rows take the scores of the outputs, in files beside each other
-        together = [*earlier, *words_of(outputs), TO_RATE]
         changes |= {"outputs": together, "rated": None}
     if goal == "compare" and len(read.done):  # today's ratings may have been looked at
         changes["looks"] = "any"
@@ -417,10 +418,7 @@ def _then(
         changes |= {"looks": given["looks"], "of": looks.planned}
     lines = [call.said(**changes)]
     if given["score_column"]:
-        together = [*earlier, *words_of(outputs), TO_RATE]
-        judged = {**given, "rated": together}
-        judge = Call("judge", parameters_of(function_of("judge")), judged)
-        lines.append(judge.said())
+        lines.append(asking("judge", rated=together))
     return "\n".join(lines)
 
 

@@ -179,6 +179,7 @@ def score(
             these=these_items,
         )
     runs = None
+    outputs = _without_folders(outputs)
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
@@ -322,7 +323,6 @@ class _Texts:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
-    outputs = _without_folders(outputs)
     one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
@@ -370,9 +370,7 @@ def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     column = column_of(saved.group)
-    read = sorted_outputs_of(
-        _without_folders(outputs), reading.to_reading(group=column)
-    )
+    read = sorted_outputs_of(outputs, reading.to_reading(group=column))
     texts = read.outputs
     note_codes(saved.estimator.rated, texts)
     labels = () if saved.group is None else group_names(texts, saved.group, read.group)

@@ -11,6 +11,10 @@ from refless.data.tables.roles import ROLES, Columns, are_texts, names_of
 from refless.data.tables.spellings import folded
 from refless.registry.arrays import Names
 
+_IN_BRACKETS = re.compile(r"(.+?)[_ -]*[(\[](.+)[)\]]")
+_GAP = re.compile("[_ -]+")
+_USUAL = re.compile(r"[a-z]|v?\d+|old|new", re.IGNORECASE)
+
 Place = tuple[str, str]  # a column's name without its system, and the system
 
 
@@ -25,11 +29,6 @@ class Side(NamedTuple):
     def is_first(self) -> bool:
         """Whether the stem stands before the system."""
         return self.column.startswith(self.stem)
-
-
-_IN_BRACKETS = re.compile(r"(.+?)[_ -]*[(\[](.+)[)\]]")
-_GAP = re.compile("[_ -]+")
-_USUAL = re.compile(r"[a-z]|v?\d+|old|new", re.IGNORECASE)
 
 
 def places(name: str) -> Iterator[Place]:
@@ -69,12 +68,13 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
         or columns.source
     ):
         item = None
-    placed = [*filter(None, map(_placing(ends), names))]
+    place_of = _placing(ends)
+    placed = [*filter(None, map(place_of, names))]
     if len({*placed}) < len(placed):  # two columns would be one
         return table
-    listed = [side.system for side in ends.values()]
-    sentence = f"a row holds texts of {', '.join(listed)}: each is read as a row"
-    return table.reshaped(_splitting(ends, item, path), sentence)
+    listed = ", ".join(side.system for side in ends.values())
+    sentence = f"a row holds texts of {listed}: each is read as a row"
+    return table.reshaped(_splitting(ends, place_of, item, path), sentence)
 
 
 def patterns_of(texts: Names, header: Names) -> dict[str, str]:
@@ -111,13 +111,16 @@ def _ends(names: Names, row: Row, columns: Columns) -> dict[str, Side]:
     if len(usual) > 1:
         texts = {end: texts[end] for end in usual}
     elif given is not None:
-        cells = {end: row.get(side.column) for end, side in texts.items()}
-        texts = {end: texts[end] for end in texts if not _is_number(cells[end])}
+        texts = {
+            end: side
+            for end, side in texts.items()
+            if not _is_number(row.get(side.column))
+        }
     else:
         rated = _by_end(names, lambda stem: _is_rating(stem, columns))
         texts = {end: texts[end] for end in rated if end in texts}
-        cells = {end: row.get(side.column) for end, side in texts.items()}
-        if not all(cell in (None, "") or are_texts([cell]) for cell in cells.values()):
+        cells = [row.get(side.column) for side in texts.values()]
+        if not all(cell in (None, "") or are_texts([cell]) for cell in cells):
             return {}
     alike = {(folded(side.stem), side.is_first) for side in texts.values()}
     return texts if len(alike) == 1 else {}
@@ -125,7 +128,7 @@ def _ends(names: Names, row: Row, columns: Columns) -> dict[str, Side]:
 
 def _is_number(cell: object) -> bool:
     """Whether a cell is a number, maybe as a string."""
-    return re.fullmatch(r"\s*-?\d+([.,]\d+)?\s*", str(cell)) is not None
+    return bool(re.fullmatch(r"\s*-?\d+([.,]\d+)?\s*", str(cell)))
 
 
 def _by_end(names: Names, is_meant: Callable[[str], bool]) -> dict[str, Side]:
@@ -161,10 +164,12 @@ def _placing(ends: Mapping[str, Side]) -> Callable[[str], Place | None]:
 
 
 def _splitting(
-    ends: Mapping[str, Side], item: str | None, path: str
+    ends: Mapping[str, Side],
+    place_of: Callable[[str], Place | None],
+    item: str | None,
+    path: str,
 ) -> Callable[[Row, int], list[Row]]:
     """Makes a row for each end; the id of the row, or its place, becomes the item."""
-    place_of = _placing(ends)
 
     def split(row: Row, line: int) -> list[Row]:
         of_row = {} if item is None else {"item": row.get(item, f"{path}:{line}")}

@@ -88,7 +88,7 @@ class Assignment:
     _by_lot: set[int] = field(default_factory=set)
     shared: int = 0  # the first items, a random sample, which every rater is shown
     _block: dict[int, list[int]] = field(default_factory=dict)  # places by number
-    # of the audit, by rater, and how long what answers the same is theirs
+    # of the audit, by rater, and how long what answers the same is theirs; {} without blocks
     _latest: dict[int, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -147,7 +147,8 @@ class Assignment:
         self.rated += self.done[item] > 0
         if stream == AUDIT:
             self._by_lot.add(item)
-            self._latest[rater] = (item, until)
+            if self.blocks:
+                self._latest[rater] = (item, until)
         if item in self._unasked:
             return
         if item < self.shared:
@@ -276,11 +277,12 @@ class Assignment:
 
     def _begun(self, states: States, rater: int, now: float) -> int | None:
         """The next text that answers the same as the rater's latest; None if none is left."""
-        if not self.blocks or rater not in self._latest:
+        if rater not in self._latest:
             return None
+        latest, _ = self._latest[rater]
         left = (
             item
-            for item in self._block[self.blocks[self._latest[rater][0]]]
+            for item in self._block[self.blocks[latest]]
             if (item, 0) not in states
             and item not in self._unasked
             and (item < self.shared or self._is_open(item, rater, now))
@@ -295,7 +297,7 @@ class Assignment:
         last = now + self.task.project.lease  # even if a clock was ahead
         leases = self._leases.get(item, {})
         others = {name for name, until in leases.items() if now < until <= last}
-        for name, (latest, until) in self._latest.items() if self.blocks else ():
+        for name, (latest, until) in self._latest.items():
             is_theirs = self.blocks[latest] == self.blocks[item]
             is_next = is_theirs and (item, 0) not in self._states_of[name]
             if is_next and now < until <= last:

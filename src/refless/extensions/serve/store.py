@@ -232,25 +232,25 @@ class Store:
 
     def _decider(self, db: Connection) -> int | None:
         """The number of the rater who decides, if there is one."""
-        query = select(raters.c.id).where(raters.c.name == DECIDER)
-        return db.execute(query).scalar()
+        return db.scalar(select(raters.c.id).where(raters.c.name == DECIDER))
 
     def _assignment(self, db: Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()
         gold = self.project.gold
-        practice = self.items.places(item.id for item in gold if item.practice)
-        hidden = self.items.places(item.id for item in gold if not item.practice)
-        sizes = [len(unit) for unit in self.items.units]
-        decider = self._decider(db)
         self.retired = frozenset(retired_in(db))  # systems that were dropped
-        retired = self.items.places_of_systems(self.retired)
         assignment = Assignment(
-            self.task, sizes, active, practice, hidden, decider, retired, self.items.blocks
-        )  # fmt: skip
+            self.task,
+            [len(unit) for unit in self.items.units],
+            active,
+            practice=self.items.places(item.id for item in gold if item.practice),
+            gold=self.items.places(item.id for item in gold if not item.practice),
+            decider=self._decider(db),
+            retired=self.items.places_of_systems(self.retired),
+            blocks=self.items.blocks,
+        )
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
-            place = row.item - 1
             assignment.note(
-                row.rater, place, row.round, row.state, row.until, row.stream
+                row.rater, row.item - 1, row.round, row.state, row.until, row.stream
             )
         if self.project.adjudicate:
             for place in range(len(self.items)):
