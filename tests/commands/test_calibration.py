@@ -1,6 +1,5 @@
 """Probabilities of a judge beside people."""
 
-import csv
 import math
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from refless.commands.judge.calibration import (
     held_out_map,
 )
 from refless.registry.arrays import BoolArray, FloatArray
+from rows import read_csv
 
 CLOSE = 1e-10
 
@@ -165,8 +165,7 @@ def test_judge_shows_and_writes_probabilities(tmp_path: Path) -> None:
     assert too_wide(ran.out) == []
     assert "Are its probabilities right?" in ran.out
     assert "scores pass from 0.5 on; --pass X" in ran.notes
-    with out.open() as lines:
-        written = [*csv.DictReader(lines)]
+    written = read_csv(out.read_text())
     assert len(written) == 300
     mapped = np.array([float(row["p calibrated"]) for row in written])
     said = np.array([float(row["p"]) for row in written])

@@ -183,7 +183,7 @@ def test_rows_of_several_files_say_which(folder: Path, tmp_path: Path) -> None:
     """So do those of a folder, with an estimator that no file can hold too."""
     outputs = tmp_path / "new"
     outputs.mkdir()
-    for name in ("a", "b"):
+    for name in "ab":
         jsonl(outputs / f"{name}.jsonl", [{"text": f"an output in {name}"}] * 2)
     own = tmp_path / "mine.py"
     own.write_text(
@@ -191,8 +191,14 @@ def test_rows_of_several_files_say_which(folder: Path, tmp_path: Path) -> None:
         "    def fit(self, texts, ratings): return self\n"
         "    def predict(self, texts): return [3.0] * len(texts)\n"
     )
-    rated = folder / "rated.jsonl"
-    flags = ("--rated", rated, "--estimator", f"{own}:Flat", "--format", "csv")
+    flags = (
+        "--rated",
+        folder / "rated.jsonl",
+        "--estimator",
+        f"{own}:Flat",
+        "--format",
+        "csv",
+    )
     rows = read_csv(run("score", outputs, *flags).out)
     assert [Path(row["file"]).name[0] for row in rows] == ["a", "a", "b", "b"]
 

@@ -1,6 +1,5 @@
 """The texts that a judge may decide alone."""
 
-import csv
 import math
 import re
 from itertools import product
@@ -21,6 +20,7 @@ from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.signature import Signature
+from rows import read_csv
 
 
 def labels_of(
@@ -240,8 +240,7 @@ def in_file(path: Path, *words: object) -> dict[str, dict[str, str]]:
     out = path.with_name("out.csv")
     ran = judged(path, "--at-most-wrong", "0.2", *words, "-o", out)
     assert ran.code == 0, ran.err
-    with out.open() as lines:
-        return {row["id"]: row for row in csv.DictReader(lines)}
+    return {row["id"]: row for row in read_csv(out.read_text())}
 
 
 def test_runs_of_one_judge_vote(tmp_path: Path) -> None:

@@ -138,9 +138,8 @@ def test_columns_and_files_that_leave_it_open(tmp_path: Path) -> None:
     files = []
     for day in range(2):
         plain = without(rows[day::2], "version")
-        for i, row in enumerate(plain):
-            row |= {"item": i, "prompt": f"{row['prompt']} {day}"}
-        files.append(str(jsonl(tmp_path / f"day{day}.jsonl", plain)))
+        asked = [{**row, "item": row["prompt"], "prompt": f"{day}"} for row in plain]
+        files.append(str(jsonl(tmp_path / f"day{day}.jsonl", asked)))
     assert not any("one version" in said for said in refless.look(files).notes)
     assert result.cards[0].topic == "new against old"
     assert result.outputs is not None

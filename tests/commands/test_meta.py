@@ -1,6 +1,5 @@
 """Metrics against people: levels, comparisons, the best cluster."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from refless.stats.intervals import of_best
 from refless.stats.measures import WEIGHTED
 from refless.stats.resampling import bootstrap
 from refusals import bad_usage
-from rows import column
+from rows import column, read_csv
 
 HOW = How(resamples=60, permutations=200)
 
@@ -193,10 +192,8 @@ def test_wrong_lengths() -> None:
 def test_novikova_columns() -> None:
     """FACTS, RatPred 1: Pearson BLEU-4 0.075, ROUGE-L 0.081, METEOR 0.098, CIDEr 0.064."""
     needed("nlg-ratings")
-    with (DATA / "nlg-ratings" / "emnlp_data_medians.csv").open(
-        encoding="utf-8", newline=""
-    ) as lines:
-        rows = list(csv.DictReader(lines))
+    medians = DATA / "nlg-ratings" / "emnlp_data_medians.csv"
+    rows = read_csv(medians.read_text("utf-8"))
     human = predictions(np.array([float(row["quality"]) for row in rows]))
     names = ("Bleu_4", "ROUGE_L", "METEOR", "CIDEr")
     scores = {

@@ -1,6 +1,5 @@
 """Outputs that a licensed judge decides, and those for people."""
 
-import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -15,6 +14,7 @@ from scipy.stats import binom
 from command_line import Ran, headlines, jsonl, run, run_well, too_wide
 from refless.commands.route.audit import audited, evidence_of, is_broken
 from refless.commands.route.result import RouteResult
+from rows import read_csv
 
 TEXTS = headlines(1000)
 
@@ -86,8 +86,8 @@ def test_scores_decide(licence: Path, tmp_path: Path) -> None:
     found = json.loads(licence.read_text())["judges"][0]["licence"]
     top = found["passes"]["chosen"]["threshold"]
     bottom = found["fails"]["chosen"]["threshold"]
-    with out.open() as lines:
-        written = {row["id"]: row for row in csv.DictReader(lines)}
+    listed = read_csv(out.read_text())
+    written = {row["id"]: row for row in listed}
     assert (written["x"]["decide"], written["x"]["why"]) == ("person", "no score")
     for row in new[:-1]:
         decided = written[str(row["id"])]["decide"]
@@ -97,10 +97,7 @@ def test_scores_decide(licence: Path, tmp_path: Path) -> None:
         elif row["p"] <= bottom:  # type: ignore[operator]
             expected = "fail"
         assert decided == expected
-    with out.open() as lines:
-        assert [row["id"] for row in csv.DictReader(lines)] == [
-            row["id"] for row in new
-        ]
+    assert [row["id"] for row in listed] == [row["id"] for row in new]
     counts = Counter(row["decide"] for row in written.values())
     assert f"p passes {counts['pass']} of 401 outputs" in ran.line
 
@@ -111,8 +108,7 @@ def test_outputs_without_ids_keep_their_rows(licence: Path, tmp_path: Path) -> N
     out = tmp_path / "out.csv"
     ran = routed(licence, jsonl(tmp_path / "new.jsonl", new), "-o", out)
     assert ran.code == 0, ran.err
-    with out.open() as lines:
-        written = [(row["row"], row["source"]) for row in csv.DictReader(lines)]
+    written = [(row["row"], row["source"]) for row in read_csv(out.read_text())]
     assert written == [(str(k), row["prompt"]) for k, row in enumerate(new, 1)]
 
 

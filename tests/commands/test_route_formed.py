@@ -1,6 +1,5 @@
 """Outputs decided by votes of runs, and by what an estimator makes of texts and scores."""
 
-import csv
 import json
 import shlex
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import pytest
 from command_line import Ran, headlines, jsonl, run, run_well
 from places import DATA
 from published import needed
-from rows import without
+from rows import read_csv, without
 
 TEXTS = headlines(700)
 Row = dict[str, object]
@@ -65,8 +64,7 @@ def judged(path: Path, *words: object, most: str = "0.1") -> Path:
 def decided(ran: Ran, out: Path) -> dict[str, dict[str, str]]:
     """The rows that `route` wrote, by id."""
     assert ran.code == 0, ran.err
-    with out.open() as lines:
-        return {row["id"]: row for row in csv.DictReader(lines)}
+    return {row["id"]: row for row in read_csv(out.read_text())}
 
 
 @pytest.mark.parametrize("layout", ["columns", "rows"])

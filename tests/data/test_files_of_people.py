@@ -286,8 +286,8 @@ def test_columns_of_systems_are_told_apart_or_asked() -> None:
     with bad_input("no column for the text"):
         read_pool([{**texts, "answer (v1)": "z"}])
     assert read_pool([{**texts, "v1_user": "u"}]).pool.systems == ("v1", "v2")
-    named = {"answer_GPT": "", "answer_llama": "a text of many words", "rating_gpt": 1}
-    assert len(read_pool([{**named, "rating_llama": 2}]).pool) == 2
+    texts = {"answer_GPT": "", "answer_llama": "a text of many words"}
+    assert len(read_pool([texts | {"rating_gpt": 1, "rating_llama": 2}]).pool) == 2
 
 
 @pytest.mark.parametrize("form", ["{}/5", "{} points", "{}.0 of 5"])
