@@ -294,6 +294,14 @@ def judged(right: float, bar: int = 0) -> list[dict[str, Any]]:
     return rows
 
 
+def test_only_ratings_show_who_leads() -> None:
+    """A version that leads by estimates alone is not said to lead already."""
+    (pair,) = refless.compare(judged(1.0), scale=SCALE).comparison.pairs
+    found = Choice("compare", np.arange(2), 1, 1, "random", pair=pair)
+    assert found.decided is pair
+    assert replace(found, pair=replace(pair, method="estimates")).decided is None
+
+
 @pytest.mark.parametrize("bar", [0, 3])
 def test_a_judge_that_agrees_by_luck_is_not_to_be_used(bar: int) -> None:
     """Each page says so, and which version the judge favours; points or passes."""

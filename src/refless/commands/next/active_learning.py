@@ -93,9 +93,11 @@ class Choice:
         return self.already + self.units if self.pair is None else self.pair.items
 
     @property
-    def is_shown(self) -> bool:
-        """Whether today's ratings show which of the two is better."""
-        return self.pair is not None and self.look is None and self.pair.shown
+    def decided(self) -> Pair | None:
+        """The pair of which today's ratings show the better one; None with a plan, too."""
+        pair = self.pair
+        is_open = pair is None or pair.look is not None or not pair.decided
+        return None if is_open else pair
 
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""

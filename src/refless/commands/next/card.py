@@ -62,7 +62,7 @@ def _unfit(choice: Choice) -> str:
     """Claims that the choice does not carry."""
     if choice.way == "telling":
         return TAUGHT
-    return OF_COMPARE if choice.is_shown else NO_VERDICT
+    return NO_VERDICT if choice.decided is None else OF_COMPARE
 
 
 def _state(choice: Choice) -> tuple[State, str]:
@@ -72,7 +72,7 @@ def _state(choice: Choice) -> tuple[State, str]:
         return ("yes", f"Yes, {left[0]}") if len(left) == 1 else ("open", OPEN)
     if choice.way == "telling":
         return "yes", "Yes"
-    if choice.is_shown:
+    if choice.decided is not None:
         return "yes", "It is shown already"
     if not choice.curve:
         return "open", OPEN
@@ -125,8 +125,8 @@ def _answer(choice: Choice, systems: Sequence[str], *, rated: bool) -> str:
     now = _step(choice, 0)
     today = "" if now is None else f"; today it is {_wide(now.width, choice.within)}"
     told = f"tell the {aim} to {_wide(step.width, choice.within)}{today}"
-    if choice.pair is not None and choice.is_shown:
-        leader = clipped(turned(choice.pair).second)
+    if choice.decided is not None:
+        leader = clipped(turned(choice.decided).second)
         return f"{leader} leads already. {rate} to {told}."
     return f"{rate}: that should {told}."
 
@@ -163,7 +163,7 @@ def _further(choice: Choice) -> str:
         return further_of(choice.pair, these=False).said
     if not choice.curve:
         return ""
-    if choice.pair is not None and choice.pair.shown:
+    if choice.decided is not None:
         return f"not needed to tell which is better; {_to_width(choice)}"
     return _to_width(choice)
 
